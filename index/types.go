@@ -1,0 +1,83 @@
+package index
+
+import (
+	"context"
+	"time"
+
+	"github.com/glimdb/db/kv"
+)
+
+// Updater is the commit path (wal.Log): it runs fn in the writer turn and commits what it staged.
+type Updater interface {
+	Update(ctx context.Context, kind string, ids []string, fn func(b *kv.Batch) error) (kv.LSN, error)
+	View() (*kv.Snapshot, error)
+}
+
+// Document is what a caller hands in.
+type Document struct {
+	// ID identifies the document; empty means "doc-" + MD5 of the cleaned text (the path is no part of
+	// identity, so equal base names in different folders never collide).
+	ID string
+	// Text is the body, UTF-8.
+	Text string
+	// Path is where it came from, kept whole and shown in references; may be empty.
+	Path string
+	// Metadata is kept with the document.
+	Metadata map[string]string
+	// Time is the document's own time (for example a file's modification time); zero means none.
+	Time time.Time
+}
+
+// Extractor finds entity and relation records in one chunk of text.
+type Extractor interface {
+	Extract(ctx context.Context, in ExtractInput) (Extraction, error)
+	// ID names the method and everything that changes its output (model, prompt hash, options).
+	ID() string
+}
+
+// ExtractInput is one chunk.
+type ExtractInput struct {
+	ChunkID string
+	Path    string
+	Text    string
+}
+
+// EntityRecord is one mention of an entity as extracted, names already normalised.
+type EntityRecord struct {
+	Name, Type, Description string
+}
+
+// RelationRecord is one mention of a relation; Src and Dst keep the direction of the text.
+type RelationRecord struct {
+	Src, Dst, Description string
+	Keywords              []string
+	// Weight is the strength of this mention; 1 unless the format carries one.
+	Weight float64
+}
+
+// Extraction is what one chunk yielded, in order of the reply.
+type Extraction struct {
+	Entities  []EntityRecord
+	Relations []RelationRecord
+	Report    ExtractReport
+}
+
+// ExtractReport tells what happened on the way (P7).
+type ExtractReport struct {
+	// Dropped counts records that were not used, by reason ("self_loop", "field_count", ...).
+	Dropped map[string]int
+	// Truncated: the model's reply was cut off by its token limit.
+	Truncated bool
+	// Warnings are short sentences for a person.
+	Warnings []string
+	// Calls and CachedCalls count model calls made and answered from the cache.
+	Calls, CachedCalls             int
+	PromptTokens, CompletionTokens int
+}
+
+// Summarizer condenses description fragments of one entity or relation.
+type Summarizer interface {
+	// Summarize returns one text for the fragments, which are in order. kind is "entity" or "relation".
+	Summarize(ctx context.Context, kind, name string, fragments []string) (string, error)
+	ID() string
+}

@@ -1,0 +1,197 @@
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// AppendUvarint appends v in variable-length form.
+func AppendUvarint(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }
+
+// AppendVarint appends v in zig-zag variable-length form.
+func AppendVarint(b []byte, v int64) []byte { return binary.AppendVarint(b, v) }
+
+// AppendString appends s behind its length.
+func AppendString(b []byte, s string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s)))
+	return append(b, s...)
+}
+
+// AppendBytes appends p behind its length.
+func AppendBytes(b, p []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(p)))
+	return append(b, p...)
+}
+
+// AppendStrings appends the number of strings and each of them.
+func AppendStrings(b []byte, ss []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(ss)))
+	for _, s := range ss {
+		b = AppendString(b, s)
+	}
+	return b
+}
+
+// AppendFloat64 appends the eight little-endian bytes of f.
+func AppendFloat64(b []byte, f float64) []byte {
+	return binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
+}
+
+// AppendFloat32s appends the number of values and four little-endian bytes for each.
+func AppendFloat32s(b []byte, v []float32) []byte {
+	b = binary.AppendUvarint(b, uint64(len(v)))
+	for _, f := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
+	}
+	return b
+}
+
+// AppendBool appends one byte.
+func AppendBool(b []byte, v bool) []byte {
+	if v {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+// Reader consumes a value part by part. The first failure sticks: later calls return zero values and
+// Err tells what went wrong. It keeps the slice it was made from; strings it returns are copies.
+type Reader struct {
+	b   []byte
+	err error
+}
+
+// NewReader reads b.
+func NewReader(b []byte) *Reader { return &Reader{b: b} }
+
+func (r *Reader) fail(what string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: %s", ErrCorrupt, what)
+	}
+	r.b = nil
+}
+
+// Err returns the first failure, or nil.
+func (r *Reader) Err() error { return r.err }
+
+// Done returns the first failure, or an error when bytes are left over.
+func (r *Reader) Done() error {
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("trailing bytes")
+	}
+	return r.err
+}
+
+// Len returns the number of bytes not yet consumed.
+func (r *Reader) Len() int { return len(r.b) }
+
+// Uvarint consumes a value written by AppendUvarint.
+func (r *Reader) Uvarint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.fail("bad uvarint")
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+// Varint consumes a value written by AppendVarint.
+func (r *Reader) Varint() int64 {
+	v, n := binary.Varint(r.b)
+	if n <= 0 {
+		r.fail("bad varint")
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+// Int consumes an uvarint that must fit a non-negative int.
+func (r *Reader) Int() int {
+	v := r.Uvarint()
+	if v > math.MaxInt32 {
+		r.fail("number out of range")
+		return 0
+	}
+	return int(v)
+}
+
+// Bytes consumes a length-prefixed slice; it aliases the input.
+func (r *Reader) Bytes() []byte {
+	n := r.Uvarint()
+	if r.err != nil {
+		return nil
+	}
+	if n > uint64(len(r.b)) {
+		r.fail("length beyond the input")
+		return nil
+	}
+	p := r.b[:n:n]
+	r.b = r.b[n:]
+	return p
+}
+
+// String consumes a length-prefixed string.
+func (r *Reader) String() string { return string(r.Bytes()) }
+
+// Strings consumes what AppendStrings wrote; an empty list is nil.
+func (r *Reader) Strings() []string {
+	n := r.Uvarint()
+	if r.err != nil || n == 0 {
+		return nil
+	}
+	if n > uint64(len(r.b)) { // each string takes at least its length byte
+		r.fail("count beyond the input")
+		return nil
+	}
+	out := make([]string, 0, n)
+	for range n {
+		out = append(out, r.String())
+	}
+	if r.err != nil {
+		return nil
+	}
+	return out
+}
+
+// Float64 consumes a value written by AppendFloat64.
+func (r *Reader) Float64() float64 {
+	if len(r.b) < 8 {
+		r.fail("short float64")
+		return 0
+	}
+	v := math.Float64frombits(binary.LittleEndian.Uint64(r.b))
+	r.b = r.b[8:]
+	return v
+}
+
+// Float32s consumes what AppendFloat32s wrote.
+func (r *Reader) Float32s() []float32 {
+	n := r.Uvarint()
+	if r.err != nil || n == 0 {
+		return nil
+	}
+	if n > uint64(len(r.b))/4 {
+		r.fail("count beyond the input")
+		return nil
+	}
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(r.b[4*i:]))
+	}
+	r.b = r.b[4*n:]
+	return out
+}
+
+// Bool consumes one byte that must be 0 or 1.
+func (r *Reader) Bool() bool {
+	if len(r.b) < 1 || r.b[0] > 1 {
+		r.fail("bad bool")
+		return false
+	}
+	v := r.b[0] == 1
+	r.b = r.b[1:]
+	return v
+}

@@ -1,0 +1,53 @@
+package record
+
+import (
+	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/space"
+)
+
+// Chunk is a stored piece of a document. Content is exactly text[Start:End] of the stored document.
+type Chunk struct {
+	Doc        string
+	Order      int
+	Start, End int    // byte span in the stored text
+	Tokens     int    // tokens of Content
+	LineTokens int    // tokens of its context line {reference_id, content}, see query
+	Path       string // of its document
+	Content    string
+	// Extractor is the id of what extracted its records.
+	Extractor string
+}
+
+// ID is the chunk's id.
+func (c *Chunk) ID() string { return ChunkID(c.Doc, c.Order) }
+
+// ChunkPrefix covers all chunks of a document, in order.
+func ChunkPrefix(ws, doc string) []byte {
+	return codec.AppendKeyString(space.In(ws, space.Chunk), doc)
+}
+
+// ChunkKey is the key of one chunk.
+func ChunkKey(ws, doc string, order int) []byte {
+	return codec.AppendKeyUint32(ChunkPrefix(ws, doc), uint32(order))
+}
+
+// Encode returns the stored form (Doc and Order are in the key). Store it with Batch.SetText.
+func (c *Chunk) Encode() []byte {
+	b := make([]byte, 0, len(c.Content)+len(c.Path)+32)
+	b = codec.AppendUvarint(b, uint64(c.Start))
+	b = codec.AppendUvarint(b, uint64(c.End))
+	b = codec.AppendUvarint(b, uint64(c.Tokens))
+	b = codec.AppendUvarint(b, uint64(c.LineTokens))
+	b = codec.AppendString(b, c.Path)
+	b = codec.AppendString(b, c.Extractor)
+	return codec.AppendString(b, c.Content)
+}
+
+// DecodeChunk reads what Encode wrote.
+func DecodeChunk(doc string, order int, v []byte) (Chunk, error) {
+	r := codec.NewReader(v)
+	c := Chunk{Doc: doc, Order: order}
+	c.Start, c.End, c.Tokens, c.LineTokens = r.Int(), r.Int(), r.Int(), r.Int()
+	c.Path, c.Extractor, c.Content = r.String(), r.String(), r.String()
+	return c, r.Done()
+}

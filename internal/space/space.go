@@ -1,0 +1,73 @@
+package space
+
+import "github.com/glimdb/db/internal/codec"
+
+// Space is the byte that tells whose keys these are.
+type Space byte
+
+// First bytes of every key.
+const (
+	global    byte = 0x01 // store-wide keys
+	workspace byte = 0x02 // keys of one workspace
+)
+
+// Store-wide spaces.
+const (
+	Stamp  Space = 's' // db: format version, tokenizer, models
+	LSN    Space = 'l' // wal: last assigned LSN
+	Change Space = 'c' // wal: change feed, by LSN
+)
+
+// Spaces of a workspace.
+const (
+	User        Space = 'u' // db: KV spaces of public transactions, by (space name, key)
+	Vector      Space = 'v' // vector: collections, rows, id maps
+	HNSW        Space = 'h' // hnsw: link checkpoints and op log
+	Graph       Space = 'g' // graph: nodes, edges, adjacency, counters
+	Document    Space = 'd' // index: document records (status, counts, reasons)
+	Text        Space = 't' // index: document texts
+	Chunk       Space = 'k' // index: chunks, by (document, order)
+	Source      Space = 'o' // index: extraction records behind entities and relations
+	Contrib     Space = 'b' // index: document -> names it contributes to
+	Sequence    Space = 'n' // index: counters and the queue of unprocessed documents
+	Track       Space = 'r' // index: track id -> documents
+	Hash        Space = 'x' // index: content hash -> documents
+	ReplyCache  Space = 'p' // llm cache: model replies
+	VectorCache Space = 'e' // llm cache: embeddings
+)
+
+// All names every space with its owner, for documentation, checks and the golden test.
+var All = []struct {
+	Space  Space
+	Name   string
+	Owner  string
+	Global bool
+	Since  int // format version
+}{
+	{Stamp, "stamp", "db", true, 1},
+	{LSN, "lsn", "wal", true, 1},
+	{Change, "change", "wal", true, 1},
+	{User, "user", "db", false, 1},
+	{Vector, "vector", "vector", false, 1},
+	{HNSW, "hnsw", "vector/hnsw", false, 1},
+	{Graph, "graph", "graph", false, 1},
+	{Document, "document", "index", false, 1},
+	{Text, "text", "index", false, 1},
+	{Chunk, "chunk", "index", false, 1},
+	{Source, "source", "index", false, 1},
+	{Contrib, "contrib", "index", false, 1},
+	{Sequence, "sequence", "index", false, 1},
+	{Track, "track", "index", false, 1},
+	{Hash, "hash", "index", false, 1},
+	{ReplyCache, "replycache", "llm", false, 1},
+	{VectorCache, "vectorcache", "llm", false, 1},
+}
+
+// Key returns the prefix of a store-wide space.
+func Key(s Space) []byte { return []byte{global, byte(s)} }
+
+// Prefix returns the prefix of all keys of a workspace.
+func Prefix(ws string) []byte { return codec.AppendKeyString([]byte{workspace}, ws) }
+
+// In returns the prefix of one space of a workspace.
+func In(ws string, s Space) []byte { return append(Prefix(ws), byte(s)) }
