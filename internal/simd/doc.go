@@ -1,0 +1,25 @@
+// Package simd holds the arithmetic of vector search: dot product, squared Euclidean distance, int8 dot
+// product and int8 quantisation, each for one row, for contiguous rows and for rows gathered by id.
+//
+// It knows no metric, collection or key, and allocates nothing. It owns no on-disk keys.
+//
+// On amd64 the kernels are AVX2 and FMA assembly, chosen at run time when the processor has both; every
+// other machine, and every build with the tag purego, runs the Go twins in kernels_go.go, which are
+// always compiled and are the reference in tests.
+//
+// Gathered rows live in segments of SegmentRows rows, so that storage grows without copying: row i is
+// row i%SegmentRows of segs[i/SegmentRows]. The gather kernels take all rows of a list in one call and
+// prefetch the next rows while they compute.
+//
+// Speed needs padding: float kernels over rows run in assembly when len(q) is a multiple of FloatPad,
+// int8 kernels when it is a multiple of CodePad. Any other length is correct, in Go.
+//
+// All functions are pure and safe for concurrent use.
+//
+// Invariants:
+//   - M1: the result differs from the exact sum by at most n·2⁻²⁴·Σ|aᵢbᵢ|; int8 results are exact. The last
+//     bits may differ between kernels and between machines: no stored value may depend on them.
+//   - M2: the exported wrappers check every length that memory safety needs; they panic, as slicing does,
+//     when a caller breaks them. Only the size of a gather segment cannot be checked.
+//   - M3: no kernel reads outside the rows and ids it is given.
+package simd
