@@ -1,6 +1,10 @@
 package space
 
-import "github.com/glimdb/db/internal/codec"
+import (
+	"fmt"
+
+	"github.com/glimdb/db/internal/codec"
+)
 
 // Space is the byte that tells whose keys these are.
 type Space byte
@@ -68,6 +72,18 @@ func Key(s Space) []byte { return []byte{global, byte(s)} }
 
 // Prefix returns the prefix of all keys of a workspace.
 func Prefix(ws string) []byte { return codec.AppendKeyString([]byte{workspace}, ws) }
+
+// Workspaces returns the bounds of the keys of all workspaces.
+func Workspaces() (lower, upper []byte) { return []byte{workspace}, []byte{workspace + 1} }
+
+// WorkspaceOf returns the workspace that key belongs to. It fails for store-wide and malformed keys.
+func WorkspaceOf(key []byte) (string, error) {
+	if len(key) == 0 || key[0] != workspace {
+		return "", fmt.Errorf("%w: not a key of a workspace", codec.ErrCorrupt)
+	}
+	ws, _, err := codec.KeyString(key[1:])
+	return ws, err
+}
 
 // In returns the prefix of one space of a workspace.
 func In(ws string, s Space) []byte { return append(Prefix(ws), byte(s)) }
