@@ -185,6 +185,17 @@ func (r *Reader) Float32s() []float32 {
 	return out
 }
 
+// Byte consumes one byte.
+func (r *Reader) Byte() byte {
+	if len(r.b) < 1 {
+		r.fail("short byte")
+		return 0
+	}
+	v := r.b[0]
+	r.b = r.b[1:]
+	return v
+}
+
 // Bool consumes one byte that must be 0 or 1.
 func (r *Reader) Bool() bool {
 	if len(r.b) < 1 || r.b[0] > 1 {

@@ -11,11 +11,18 @@ type Chunk struct {
 	Order      int
 	Start, End int    // byte span in the stored text
 	Tokens     int    // tokens of Content
-	LineTokens int    // tokens of its context line {reference_id, content}, see query
+	LineTokens int    // tokens of its context line, see ChunkLine
 	Path       string // of its document
 	Content    string
 	// Extractor is the id of what extracted its records.
 	Extractor string
+	// Truncated: the extractor's reply was cut off, so records may be missing. Such a chunk is asked again
+	// when its document is processed again.
+	Truncated bool
+	// Dropped counts records of the reply that were not used, by reason.
+	Dropped []Count
+	// Warnings are the extractor's remarks.
+	Warnings []string
 }
 
 // ID is the chunk's id.
@@ -31,6 +38,19 @@ func ChunkKey(ws, doc string, order int) []byte {
 	return codec.AppendKeyUint32(ChunkPrefix(ws, doc), uint32(order))
 }
 
+// ParseChunkKey reads what follows space.Chunk in a key.
+func ParseChunkKey(rest []byte) (doc string, order int, err error) {
+	doc, rest, err = codec.KeyString(rest)
+	if err != nil {
+		return "", 0, err
+	}
+	n, rest, err := codec.KeyUint32(rest)
+	if err == nil && len(rest) > 0 {
+		err = codec.ErrCorrupt
+	}
+	return doc, int(n), err
+}
+
 // Encode returns the stored form (Doc and Order are in the key). Store it with Batch.SetText.
 func (c *Chunk) Encode() []byte {
 	b := make([]byte, 0, len(c.Content)+len(c.Path)+32)
@@ -40,6 +60,9 @@ func (c *Chunk) Encode() []byte {
 	b = codec.AppendUvarint(b, uint64(c.LineTokens))
 	b = codec.AppendString(b, c.Path)
 	b = codec.AppendString(b, c.Extractor)
+	b = codec.AppendBool(b, c.Truncated)
+	b = appendCounts(b, c.Dropped)
+	b = codec.AppendStrings(b, c.Warnings)
 	return codec.AppendString(b, c.Content)
 }
 
@@ -48,6 +71,10 @@ func DecodeChunk(doc string, order int, v []byte) (Chunk, error) {
 	r := codec.NewReader(v)
 	c := Chunk{Doc: doc, Order: order}
 	c.Start, c.End, c.Tokens, c.LineTokens = r.Int(), r.Int(), r.Int(), r.Int()
-	c.Path, c.Extractor, c.Content = r.String(), r.String(), r.String()
+	c.Path, c.Extractor = r.String(), r.String()
+	c.Truncated = r.Bool()
+	c.Dropped = readCounts(r)
+	c.Warnings = r.Strings()
+	c.Content = r.String()
 	return c, r.Done()
 }

@@ -1,0 +1,207 @@
+package record
+
+import (
+	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/space"
+)
+
+// Status is where a document stands. The values are on disk.
+type Status byte
+
+// The statuses of a document.
+const (
+	// StatusPending: enqueued, not begun.
+	StatusPending Status = 1
+	// StatusProcessing: begun and not ended; after a reopen it means interrupted, and is picked up again.
+	StatusProcessing Status = 2
+	// StatusProcessed: its effects are visible.
+	StatusProcessed Status = 3
+	// StatusFailed: the last attempt ended with an error; only a retry or a new Put tries again.
+	StatusFailed Status = 4
+)
+
+// String names the status.
+func (s Status) String() string {
+	switch s {
+	case StatusPending:
+		return "pending"
+	case StatusProcessing:
+		return "processing"
+	case StatusProcessed:
+		return "processed"
+	case StatusFailed:
+		return "failed"
+	}
+	return "unknown"
+}
+
+// Version is one text of a document.
+type Version struct {
+	// Rev tells versions apart: the commit that enqueued it. Not part of the logical state.
+	Rev uint64
+	// Hash is the SHA-256 of the text, in hex.
+	Hash     string
+	Path     string
+	Metadata map[string]string
+	// Time is the document's own time in Unix nanoseconds; 0 means none.
+	Time int64
+	// Bytes is the length of the text.
+	Bytes int
+	// Track is the id of the enqueue call; EnqueuedAt its time in Unix nanoseconds. Volatile.
+	Track      string
+	EnqueuedAt int64
+}
+
+// Contents counts what the visible version of a document put into the store.
+type Contents struct {
+	Chunks    int
+	Entities  int // distinct names, ends of relations included
+	Relations int // distinct pairs
+	// Records that were not used, by reason.
+	Dropped []Count
+	// Truncated is the number of chunks whose reply was cut off.
+	Truncated int
+	Warnings  []string
+}
+
+// Attempts tells of the work on a document. All of it is volatile.
+type Attempts struct {
+	// Tries counts attempts since the version was enqueued.
+	Tries int
+	// Error is the reason of the last failure; empty otherwise.
+	Error string
+	// StartedAt and EndedAt are those of the last attempt, in Unix nanoseconds.
+	StartedAt, EndedAt int64
+	// Stages are the nanoseconds spent, by stage.
+	Stages []Count64
+	// ReusedChunks were taken over from the version before, without a call.
+	ReusedChunks int
+	// Model use of the last attempt.
+	Calls, CachedCalls, PromptTokens, CompletionTokens int
+	// EmbeddedTexts were handed to the embedder (which may have cached them).
+	EmbeddedTexts int
+}
+
+// Count64 is a Count that may be large.
+type Count64 struct {
+	Name string
+	N    int64
+}
+
+// Document is the status record of a document.
+type Document struct {
+	ID string
+	// Seq is its place in the order of enqueue, kept when it is replaced.
+	Seq    uint64
+	Status Status
+	// Current is the visible version, nil when there is none; Pending the one to be processed.
+	Current, Pending *Version
+	Contents         Contents
+	Attempts         Attempts
+}
+
+// DocumentPrefix covers all documents of a workspace, by id.
+func DocumentPrefix(ws string) []byte { return space.In(ws, space.Document) }
+
+// DocumentKey is the key of one document.
+func DocumentKey(ws, id string) []byte { return codec.AppendKeyString(DocumentPrefix(ws), id) }
+
+// ParseDocumentKey reads what follows DocumentPrefix in a key.
+func ParseDocumentKey(rest []byte) (id string, err error) { return wholeString(rest) }
+
+func wholeString(rest []byte) (string, error) {
+	s, rest, err := codec.KeyString(rest)
+	if err == nil && len(rest) > 0 {
+		err = codec.ErrCorrupt
+	}
+	return s, err
+}
+
+// Slots of a document's texts.
+const (
+	slotCurrent byte = 'c'
+	slotPending byte = 'p'
+)
+
+// TextKey is where the visible (or, when pending is set, the unprocessed) text is stored.
+func TextKey(ws, id string, pending bool) []byte {
+	slot := slotCurrent
+	if pending {
+		slot = slotPending
+	}
+	return append(codec.AppendKeyString(space.In(ws, space.Text), id), slot)
+}
+
+// ParseTextKey reads what follows space.Text in a key.
+func ParseTextKey(rest []byte) (id string, pending bool, err error) {
+	id, rest, err = codec.KeyString(rest)
+	if err != nil {
+		return "", false, err
+	}
+	if len(rest) != 1 || (rest[0] != slotCurrent && rest[0] != slotPending) {
+		return "", false, codec.ErrCorrupt
+	}
+	return id, rest[0] == slotPending, nil
+}
+
+// Kinds of keys in space.Sequence.
+const (
+	sequenceNext  byte = 'n'
+	sequenceQueue byte = 'q'
+)
+
+// NextKey holds the sequence number of the next document.
+func NextKey(ws string) []byte { return append(space.In(ws, space.Sequence), sequenceNext) }
+
+// QueuePrefix covers the unprocessed documents, by sequence. The value is the id.
+func QueuePrefix(ws string) []byte { return append(space.In(ws, space.Sequence), sequenceQueue) }
+
+// QueueKey is one document's place in the queue.
+func QueueKey(ws string, seq uint64) []byte { return codec.AppendKeyUint64(QueuePrefix(ws), seq) }
+
+// TrackPrefix covers the documents of one enqueue call, by sequence. The value is the id.
+func TrackPrefix(ws, track string) []byte {
+	return codec.AppendKeyString(space.In(ws, space.Track), track)
+}
+
+// TrackKey is one document's entry under its track.
+func TrackKey(ws, track string, seq uint64) []byte {
+	return codec.AppendKeyUint64(TrackPrefix(ws, track), seq)
+}
+
+// ParseTrackKey reads what follows space.Track in a key.
+func ParseTrackKey(rest []byte) (track string, seq uint64, err error) {
+	if track, rest, err = codec.KeyString(rest); err != nil {
+		return "", 0, err
+	}
+	seq, rest, err = codec.KeyUint64(rest)
+	if err == nil && len(rest) > 0 {
+		err = codec.ErrCorrupt
+	}
+	return track, seq, err
+}
+
+// HashPrefix covers the documents with one content hash, by id.
+func HashPrefix(ws, hash string) []byte {
+	return codec.AppendKeyString(space.In(ws, space.Hash), hash)
+}
+
+// HashKey is one document's entry under its content hash.
+func HashKey(ws, hash, id string) []byte { return codec.AppendKeyString(HashPrefix(ws, hash), id) }
+
+// ParseHashKey reads what follows space.Hash in a key.
+func ParseHashKey(rest []byte) (hash, id string, err error) {
+	if hash, rest, err = codec.KeyString(rest); err != nil {
+		return "", "", err
+	}
+	id, err = wholeString(rest)
+	return hash, id, err
+}
+
+// ContribKey holds the objects a document's visible version speaks of.
+func ContribKey(ws, id string) []byte {
+	return codec.AppendKeyString(space.In(ws, space.Contrib), id)
+}
+
+// ParseContribKey reads what follows space.Contrib in a key.
+func ParseContribKey(rest []byte) (id string, err error) { return wholeString(rest) }

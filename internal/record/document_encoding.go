@@ -1,0 +1,122 @@
+package record
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/glimdb/db/internal/codec"
+)
+
+// Encode returns the stored form (ID is in the key).
+func (d *Document) Encode() []byte {
+	b := codec.AppendUvarint(nil, d.Seq)
+	b = append(b, byte(d.Status))
+	b = appendVersion(b, d.Current)
+	b = appendVersion(b, d.Pending)
+
+	c := &d.Contents
+	b = codec.AppendUvarint(b, uint64(c.Chunks))
+	b = codec.AppendUvarint(b, uint64(c.Entities))
+	b = codec.AppendUvarint(b, uint64(c.Relations))
+	b = appendCounts(b, c.Dropped)
+	b = codec.AppendUvarint(b, uint64(c.Truncated))
+	b = codec.AppendStrings(b, c.Warnings)
+
+	a := &d.Attempts
+	b = codec.AppendUvarint(b, uint64(a.Tries))
+	b = codec.AppendString(b, a.Error)
+	b = codec.AppendVarint(b, a.StartedAt)
+	b = codec.AppendVarint(b, a.EndedAt)
+	b = codec.AppendUvarint(b, uint64(len(a.Stages)))
+	for _, s := range a.Stages {
+		b = codec.AppendString(b, s.Name)
+		b = codec.AppendVarint(b, s.N)
+	}
+	for _, n := range [...]int{a.ReusedChunks, a.Calls, a.CachedCalls, a.PromptTokens, a.CompletionTokens, a.EmbeddedTexts} {
+		b = codec.AppendUvarint(b, uint64(n))
+	}
+	return b
+}
+
+// DecodeDocument reads what Encode wrote.
+func DecodeDocument(id string, v []byte) (Document, error) {
+	r := codec.NewReader(v)
+	d := Document{ID: id, Seq: r.Uvarint(), Status: Status(r.Byte())}
+	d.Current = readVersion(r)
+	d.Pending = readVersion(r)
+
+	c := &d.Contents
+	c.Chunks, c.Entities, c.Relations = r.Int(), r.Int(), r.Int()
+	c.Dropped = readCounts(r)
+	c.Truncated = r.Int()
+	c.Warnings = r.Strings()
+
+	a := &d.Attempts
+	a.Tries, a.Error = r.Int(), r.String()
+	a.StartedAt, a.EndedAt = r.Varint(), r.Varint()
+	n := r.Int()
+	for i := 0; i < n && r.Err() == nil; i++ {
+		a.Stages = append(a.Stages, Count64{Name: r.String(), N: r.Varint()})
+	}
+	for _, p := range [...]*int{&a.ReusedChunks, &a.Calls, &a.CachedCalls, &a.PromptTokens, &a.CompletionTokens, &a.EmbeddedTexts} {
+		*p = r.Int()
+	}
+	return d, r.Done()
+}
+
+func appendVersion(b []byte, v *Version) []byte {
+	b = codec.AppendBool(b, v != nil)
+	if v == nil {
+		return b
+	}
+	b = codec.AppendUvarint(b, v.Rev)
+	b = codec.AppendString(b, v.Hash)
+	b = codec.AppendString(b, v.Path)
+	b = codec.AppendUvarint(b, uint64(len(v.Metadata)))
+	for _, k := range slices.Sorted(maps.Keys(v.Metadata)) {
+		b = codec.AppendString(b, k)
+		b = codec.AppendString(b, v.Metadata[k])
+	}
+	b = codec.AppendVarint(b, v.Time)
+	b = codec.AppendUvarint(b, uint64(v.Bytes))
+	b = codec.AppendString(b, v.Track)
+	return codec.AppendVarint(b, v.EnqueuedAt)
+}
+
+func readVersion(r *codec.Reader) *Version {
+	if !r.Bool() {
+		return nil
+	}
+	v := &Version{Rev: r.Uvarint(), Hash: r.String(), Path: r.String()}
+	n := r.Int()
+	for i := 0; i < n && r.Err() == nil; i++ {
+		if v.Metadata == nil {
+			v.Metadata = make(map[string]string)
+		}
+		k := r.String()
+		v.Metadata[k] = r.String()
+	}
+	v.Time, v.Bytes, v.Track, v.EnqueuedAt = r.Varint(), r.Int(), r.String(), r.Varint()
+	return v
+}
+
+// EncodeObjects returns the stored form of a document's contributions; they must be sorted.
+func EncodeObjects(objects []Object) []byte {
+	b := codec.AppendUvarint(nil, uint64(len(objects)))
+	for _, o := range objects {
+		b = codec.AppendString(b, o.A)
+		b = codec.AppendString(b, o.B)
+	}
+	return b
+}
+
+// DecodeObjects reads what EncodeObjects wrote.
+func DecodeObjects(v []byte) ([]Object, error) {
+	r := codec.NewReader(v)
+	n := r.Int()
+	var out []Object
+	for i := 0; i < n && r.Err() == nil; i++ {
+		out = append(out, Object{A: r.String(), B: r.String()})
+	}
+	return out, r.Done()
+}

@@ -1,0 +1,85 @@
+package record
+
+import (
+	"unicode/utf8"
+)
+
+// EntityLine is the line that shows an entity to a model: one compact JSON object, keys in this order,
+// characters outside ASCII literal. Its tokens are what Entity.Tokens counts.
+func EntityLine(name, typ, description string) string {
+	b := make([]byte, 0, len(name)+len(typ)+len(description)+48)
+	b = append(b, `{"entity":`...)
+	b = AppendJSON(b, name)
+	b = append(b, `,"type":`...)
+	b = AppendJSON(b, typ)
+	b = append(b, `,"description":`...)
+	b = AppendJSON(b, description)
+	return string(append(b, '}'))
+}
+
+// RelationLine is the line that shows a relation to a model. Its tokens are what Relation.Tokens counts.
+func RelationLine(src, dst, description string) string {
+	b := make([]byte, 0, len(src)+len(dst)+len(description)+48)
+	b = append(b, `{"entity1":`...)
+	b = AppendJSON(b, src)
+	b = append(b, `,"entity2":`...)
+	b = AppendJSON(b, dst)
+	b = append(b, `,"description":`...)
+	b = AppendJSON(b, description)
+	return string(append(b, '}'))
+}
+
+// ChunkLine is the line that shows a chunk to a model. Its tokens, with a two-digit reference id, are
+// what Chunk.LineTokens counts.
+func ChunkLine(reference, content string) string {
+	b := make([]byte, 0, len(reference)+len(content)+40)
+	b = append(b, `{"reference_id":`...)
+	b = AppendJSON(b, reference)
+	b = append(b, `,"content":`...)
+	b = AppendJSON(b, content)
+	return string(append(b, '}'))
+}
+
+// ReferencePlaceholder stands for the reference id while it is not known: as wide as ids are in practice.
+const ReferencePlaceholder = "10"
+
+const hexDigits = "0123456789abcdef"
+
+// AppendJSON appends s as a JSON string. Unlike encoding/json it leaves everything literal that JSON
+// allows to be: no HTML escaping, no \u for line separators. Bytes that are not UTF-8 become U+FFFD.
+func AppendJSON(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				b = append(append(b, s[start:i]...), "\uFFFD"...)
+				start = i + 1
+			}
+			i += n
+			continue
+		}
+		if c >= 0x20 && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		b = append(b, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, '\\', 'n')
+		case '\r':
+			b = append(b, '\\', 'r')
+		case '\t':
+			b = append(b, '\\', 't')
+		default:
+			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+		i++
+		start = i
+	}
+	return append(append(b, s[start:]...), '"')
+}
