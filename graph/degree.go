@@ -1,0 +1,205 @@
+package graph
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/glimdb/db/kv"
+)
+
+// Degrees of pageSize consecutive ids share one key. On disk.
+const (
+	pageBits = 6
+	pageSize = 1 << pageBits
+)
+
+// degreePage holds the degrees of ids page*pageSize ... page*pageSize+pageSize-1.
+type degreePage [pageSize]uint32
+
+func (id nodeID) page() nodeID { return id >> pageBits }
+func (id nodeID) slot() int    { return int(id & (pageSize - 1)) }
+
+// appendPage appends the degrees without the zeros at the end; an empty result means no key.
+func appendPage(b []byte, p *degreePage) []byte {
+	n := pageSize
+	for n > 0 && p[n-1] == 0 {
+		n--
+	}
+	for _, d := range p[:n] {
+		b = binary.AppendUvarint(b, uint64(d))
+	}
+	return b
+}
+
+func decodePage(v []byte, p *degreePage) error {
+	*p = degreePage{}
+	for i := 0; len(v) > 0; i++ {
+		if i == pageSize {
+			return corrupt(errors.New("degree page is too long"))
+		}
+		if c := v[0]; c < 0x80 { // nearly all degrees
+			p[i], v = uint32(c), v[1:]
+			continue
+		}
+		d, n := binary.Uvarint(v)
+		if n <= 0 || d > math.MaxUint32 {
+			return corrupt(errors.New("bad degree"))
+		}
+		p[i], v = uint32(d), v[n:]
+	}
+	return nil
+}
+
+// degreeTable holds the pages of the ids it was loaded for.
+type degreeTable struct {
+	at    map[nodeID]int // page number -> index
+	pages []degreePage
+}
+
+func (t *degreeTable) degree(id nodeID) int {
+	if i, ok := t.at[id.page()]; ok {
+		return int(t.pages[i][id.slot()])
+	}
+	return 0
+}
+
+// load adds the pages of ids that t does not hold yet.
+func (t *degreeTable) load(g *Graph, r kv.Reader, ids []nodeID) error {
+	if t.at == nil {
+		t.at = make(map[nodeID]int)
+	}
+	var want []nodeID
+	last := nodeID(math.MaxUint32) // no page has this number
+	for _, id := range ids {
+		p := id.page()
+		if p == last {
+			continue
+		}
+		last = p
+		if _, ok := t.at[p]; !ok {
+			t.at[p] = -1
+			want = append(want, p)
+		}
+	}
+	slices.Sort(want)
+	base := len(t.pages)
+	t.pages = slices.Grow(t.pages, len(want))[:base+len(want)]
+	i := base
+	return g.readSorted(r, kindDegree, want, func(p nodeID, v []byte, ok bool) error {
+		t.at[p] = i
+		i++
+		if !ok {
+			t.pages[i-1] = degreePage{}
+			return nil
+		}
+		return decodePage(v, &t.pages[i-1])
+	})
+}
+
+// getsBeforeCursor is the number of keys up to which single gets, helped by the bloom filters, cost less
+// than opening a cursor.
+const getsBeforeCursor = 2
+
+// readSorted calls fn for each of the sorted, distinct ids with the value under its key of that kind. The
+// value is valid during the call.
+func (g *Graph) readSorted(r kv.Reader, kind byte, ids []nodeID, fn func(id nodeID, value []byte, ok bool) error) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	key := g.idKey(kind, 0)
+	if len(ids) <= getsBeforeCursor {
+		for _, id := range ids {
+			setID(key, id)
+			v, err := r.Get(key)
+			if err != nil && !errors.Is(err, kv.ErrNotFound) {
+				return err
+			}
+			if err := fn(id, v, err == nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	c, err := g.cursor(r, kind)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	s := seeker{c: c}
+	for _, id := range ids {
+		setID(key, id)
+		var v []byte
+		ok := s.find(key)
+		if ok {
+			v = c.Value()
+		}
+		if err := c.Err(); err != nil {
+			return err
+		}
+		if err := fn(id, v, ok); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type degreeDelta struct {
+	id nodeID
+	by int
+}
+
+// addDegrees stages changed degrees, each page once. It sorts ds.
+func (g *Graph) addDegrees(b *kv.Batch, ds []degreeDelta) error {
+	slices.SortFunc(ds, func(x, y degreeDelta) int { return cmp.Compare(x.id, y.id) })
+	for i := 0; i < len(ds); {
+		number := ds[i].id.page()
+		key := g.idKey(kindDegree, number)
+		var page degreePage
+		v, err := b.Get(key)
+		if err == nil {
+			err = decodePage(v, &page)
+		}
+		if err != nil && !errors.Is(err, kv.ErrNotFound) {
+			return err
+		}
+		for ; i < len(ds) && ds[i].id.page() == number; i++ {
+			d := int64(page[ds[i].id.slot()]) + int64(ds[i].by)
+			if d < 0 || d > math.MaxUint32 {
+				return corrupt(fmt.Errorf("degree of id %d would be %d", ds[i].id, d))
+			}
+			page[ds[i].id.slot()] = uint32(d)
+		}
+		if v = appendPage(v[:0], &page); len(v) == 0 {
+			err = b.Delete(key)
+		} else {
+			err = b.Set(key, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Degrees returns the number of incident edges of each node, 0 for absent ones. A self-loop counts
+// twice; in a directed graph incoming and outgoing edges count alike. It costs one pass over the names'
+// keys and one over the degree pages.
+func (g *Graph) Degrees(r kv.Reader, names []string) ([]int, error) {
+	ids, err := g.lookup(r, names)
+	if err != nil {
+		return nil, fmt.Errorf("graph: degrees: %w", err)
+	}
+	var t degreeTable
+	if err := t.load(g, r, ids); err != nil {
+		return nil, fmt.Errorf("graph: degrees: %w", err)
+	}
+	out := make([]int, len(ids))
+	for i, id := range ids {
+		out[i] = t.degree(id)
+	}
+	return out, nil
+}

@@ -1,0 +1,39 @@
+// Package graph keeps named graphs as ordered keys in the shared batch: nodes, edges, adjacency in both
+// directions, degree counters.
+//
+// Names are the caller's strings; inside, nodes are dense uint32 ids, so that a rename moves no edge. A
+// graph is undirected or directed for life. Edges have a type (parallel edges need different types), a
+// weight and properties; self-loops are allowed and count twice in a degree. Reads take a kv.Reader: a
+// snapshot shows one commit, a batch shows its own staged changes too.
+//
+// It does not merge, rank by relevance or interpret properties, keeps no state between calls beside the
+// counters of an open batch, and runs no algorithm that needs the whole graph: Snapshot makes a bounded
+// copy for those (CSR, which gonum's graph algorithms accept).
+//
+// Keys, all under space.Graph of a workspace and the graph's name as one key part:
+//
+//	c                       configuration
+//	k                       counters: next id, nodes, edges
+//	s <name>             -> id
+//	i <id>               -> name
+//	n <id>               -> type, properties
+//	d <id / 64>          -> degrees of 64 consecutive ids
+//	o <id> <id> <type>   -> weight; outgoing, or both directions when undirected
+//	r <id> <id> <type>   -> weight; incoming, directed graphs only
+//	e <id> <id> <type>   -> weight, properties; smaller id first when undirected
+//
+// Degrees share a key by 64 because ranking the edges of a hub reads thousands of them: one page costs
+// one step of a cursor and about as many bytes as one counter's key.
+//
+// Concurrency: a Graph is an immutable handle, safe for concurrent use on snapshots. Changes are staged
+// into a kv.Batch, which belongs to one goroutine and the writer turn. An iterator over a batch shows
+// the batch as it was when the iteration began. Drop a whole workspace in a batch of its own.
+//
+// Invariants, verified by Check:
+//   - G1: s and i are inverse; each has exactly one n, and nothing else refers to other ids.
+//   - G2: every edge has its e record and adjacency keys of equal weight in both directions.
+//   - G3: a degree is the number of adjacency keys of its node, a self-loop counting twice.
+//   - G4: the counters equal what a scan counts; ids are below the next id and never reused.
+//   - G5: an undirected edge is the same edge from both ends, stored with the smaller id first.
+//   - G6: equal logical content gives equal answers in equal order, whatever the order of insertion.
+package graph

@@ -1,0 +1,248 @@
+package graph
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/glimdb/db/kv"
+)
+
+// Edge is an edge as callers see it. Reads of an undirected graph return Src <= Dst in code-point order.
+type Edge struct {
+	Src, Dst string // names of existing nodes; equal for a self-loop
+	Type     string // tells parallel edges apart; may be empty
+	Weight   float64
+	Props    Props
+}
+
+// orient returns the ends as the e key holds them.
+func (g *Graph) orient(src, dst nodeID) (nodeID, nodeID) {
+	if !g.cfg.Directed && src > dst {
+		return dst, src
+	}
+	return src, dst
+}
+
+// present returns the names as reads show them.
+func (g *Graph) present(src, dst string) (string, string) {
+	if !g.cfg.Directed && src > dst {
+		return dst, src
+	}
+	return src, dst
+}
+
+// PutEdge stages an edge: a new one, or another weight and other properties for the one with those ends
+// and that type. In an undirected graph (a, b) and (b, a) are the same edge. Both ends must exist; if not,
+// the error is a *MissingNodeError. e.Props is read during the call only. A new edge writes six keys.
+func (g *Graph) PutEdge(b *kv.Batch, e Edge) error {
+	if err := g.putEdge(b, e); err != nil {
+		return fmt.Errorf("graph: put edge: %w", err)
+	}
+	return nil
+}
+
+func (g *Graph) putEdge(b *kv.Batch, e Edge) error {
+	if err := checkText("edge type", e.Type); err != nil {
+		return err
+	}
+	if err := checkWeight(e.Weight); err != nil {
+		return err
+	}
+	if err := checkProps(e.Props); err != nil {
+		return err
+	}
+	c, err := g.begin(b)
+	if err != nil {
+		return err
+	}
+	src, dst, err := g.ends(b, e.Src, e.Dst)
+	if err != nil {
+		return err
+	}
+	key := g.pairKey(kindEdge, src, dst, e.Type)
+	old, err := b.Get(key)
+	isNew := errors.Is(err, kv.ErrNotFound)
+	if err != nil && !isNew {
+		return err
+	}
+	if err := b.SetText(key, encodeEdge(e)); err != nil {
+		return err
+	}
+	weight := appendWeight(nil, e.Weight)
+	if !isNew && bytes.HasPrefix(old, weight) {
+		return nil // the adjacency keys hold the weight already
+	}
+	if err := b.Set(g.pairKey(kindOut, src, dst, e.Type), weight); err != nil {
+		return err
+	}
+	if back := g.backKey(src, dst, e.Type); back != nil {
+		if err := b.Set(back, weight); err != nil {
+			return err
+		}
+	}
+	if !isNew {
+		return nil
+	}
+	if err := g.addDegrees(b, []degreeDelta{{src, 1}, {dst, 1}}); err != nil {
+		return err
+	}
+	c.edges++
+	return g.save(b, c)
+}
+
+// backKey is the adjacency key seen from dst; nil for an undirected self-loop, which has one key.
+func (g *Graph) backKey(src, dst nodeID, typ string) []byte {
+	switch {
+	case g.cfg.Directed:
+		return g.pairKey(kindIn, dst, src, typ)
+	case src != dst:
+		return g.pairKey(kindOut, dst, src, typ)
+	}
+	return nil
+}
+
+// ends resolves and orients the ends of an edge.
+func (g *Graph) ends(r kv.Reader, src, dst string) (s, d nodeID, err error) {
+	if s, err = g.id(r, src); err != nil {
+		return 0, 0, err
+	}
+	if d, err = g.id(r, dst); err != nil {
+		return 0, 0, err
+	}
+	s, d = g.orient(s, d)
+	return s, d, nil
+}
+
+// DeleteEdge stages the removal of an edge, or returns an error that is kv.ErrNotFound.
+func (g *Graph) DeleteEdge(b *kv.Batch, src, dst, typ string) error {
+	if err := g.deleteEdge(b, src, dst, typ); err != nil {
+		return fmt.Errorf("graph: delete edge: %w", err)
+	}
+	return nil
+}
+
+func (g *Graph) deleteEdge(b *kv.Batch, src, dst, typ string) error {
+	c, err := g.begin(b)
+	if err != nil {
+		return err
+	}
+	s, d, err := g.ends(b, src, dst)
+	if err != nil {
+		return err
+	}
+	if _, err := b.Get(g.pairKey(kindEdge, s, d, typ)); err != nil {
+		return fmt.Errorf("%q - %q (%q): %w", src, dst, typ, err)
+	}
+	if err := g.dropEdgeKeys(b, s, d, typ); err != nil {
+		return err
+	}
+	if err := g.addDegrees(b, []degreeDelta{{s, -1}, {d, -1}}); err != nil {
+		return err
+	}
+	c.edges--
+	return g.save(b, c)
+}
+
+// dropEdgeKeys deletes the record and both adjacency keys of an edge; degrees and counters are its
+// caller's.
+func (g *Graph) dropEdgeKeys(b *kv.Batch, src, dst nodeID, typ string) error {
+	src, dst = g.orient(src, dst)
+	if err := b.Delete(g.pairKey(kindEdge, src, dst, typ)); err != nil {
+		return err
+	}
+	if err := b.Delete(g.pairKey(kindOut, src, dst, typ)); err != nil {
+		return err
+	}
+	if back := g.backKey(src, dst, typ); back != nil {
+		return b.Delete(back)
+	}
+	return nil
+}
+
+// Edge returns one edge, or an error that is kv.ErrNotFound: a *MissingNodeError when an end is absent.
+// It costs three gets.
+func (g *Graph) Edge(r kv.Reader, src, dst, typ string) (Edge, error) {
+	s, d, err := g.ends(r, src, dst)
+	if err != nil {
+		return Edge{}, fmt.Errorf("graph: edge: %w", err)
+	}
+	v, err := r.Get(g.pairKey(kindEdge, s, d, typ))
+	if err != nil {
+		return Edge{}, fmt.Errorf("graph: edge %q - %q (%q): %w", src, dst, typ, err)
+	}
+	e, err := decodeEdge(v)
+	e.Src, e.Dst = g.present(src, dst)
+	e.Type = typ
+	return e, err
+}
+
+// Edges returns the edges of type "" between pairs of names, in their order, nil where absent. It costs
+// one forward pass over the names' keys and one over the edges'.
+func (g *Graph) Edges(r kv.Reader, pairs [][2]string) ([]*Edge, error) {
+	names := make([]string, 0, 2*len(pairs))
+	for _, p := range pairs {
+		names = append(names, p[0], p[1])
+	}
+	ids, err := g.lookup(r, names)
+	if err != nil {
+		return nil, fmt.Errorf("graph: edges: %w", err)
+	}
+	refs := make([]edgeRef, 0, len(pairs))
+	for i, p := range pairs {
+		if ids[2*i] != 0 && ids[2*i+1] != 0 {
+			s, d := g.orient(ids[2*i], ids[2*i+1])
+			src, dst := g.present(p[0], p[1])
+			refs = append(refs, edgeRef{src: s, dst: d, at: i, edge: Edge{Src: src, Dst: dst}})
+		}
+	}
+	if err := g.readEdges(r, refs); err != nil {
+		return nil, fmt.Errorf("graph: edges: %w", err)
+	}
+	out := make([]*Edge, len(pairs))
+	for i := range refs {
+		if refs[i].found {
+			out[refs[i].at] = &refs[i].edge
+		}
+	}
+	return out, nil
+}
+
+// edgeRef asks readEdges for an edge whose ends are known: src and dst oriented, names and type in edge.
+type edgeRef struct {
+	src, dst nodeID
+	at       int // the caller's position
+	edge     Edge
+	found    bool
+}
+
+// readEdges fills weight and properties of refs, which it sorts by key.
+func (g *Graph) readEdges(r kv.Reader, refs []edgeRef) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	slices.SortFunc(refs, func(x, y edgeRef) int {
+		return cmp.Or(cmp.Compare(x.src, y.src), cmp.Compare(x.dst, y.dst), strings.Compare(x.edge.Type, y.edge.Type))
+	})
+	c, err := g.cursor(r, kindEdge)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	s := seeker{c: c}
+	for i := range refs {
+		ref := &refs[i]
+		if !s.find(g.pairKey(kindEdge, ref.src, ref.dst, ref.edge.Type)) {
+			continue
+		}
+		e, err := decodeEdge(c.Value())
+		if err != nil {
+			return err
+		}
+		ref.edge.Weight, ref.edge.Props, ref.found = e.Weight, e.Props, true
+	}
+	return c.Err()
+}

@@ -1,0 +1,292 @@
+package graph
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/kv"
+)
+
+// Kinds of keys: the byte after a graph's prefix. On disk; see doc.go.
+const (
+	kindConfig   byte = 'c'
+	kindCounters byte = 'k'
+	kindName     byte = 's'
+	kindID       byte = 'i'
+	kindNode     byte = 'n'
+	kindDegree   byte = 'd'
+	kindOut      byte = 'o'
+	kindIn       byte = 'r'
+	kindEdge     byte = 'e'
+)
+
+// layout numbers the meaning of the keys above; a graph with another number is refused.
+const layout = 1
+
+// MaxNameBytes bounds node, edge type and graph names. Names are keys: several must fit one block of the
+// store (32 KiB), or every search in that block becomes a copy of it.
+const MaxNameBytes = 4096
+
+// nodeID is a node's number behind its name. 0 is no node.
+type nodeID uint32
+
+func (g *Graph) key(kind byte, room int) []byte {
+	b := make([]byte, 0, len(g.prefix)+1+room)
+	return append(append(b, g.prefix...), kind)
+}
+
+func (g *Graph) nameKey(name string) []byte { return append(g.key(kindName, len(name)), name...) }
+
+func (g *Graph) idKey(kind byte, id nodeID) []byte {
+	return codec.AppendKeyUint32(g.key(kind, 4), uint32(id))
+}
+
+func (g *Graph) pairKey(kind byte, a, b nodeID, typ string) []byte {
+	k := g.key(kind, 8+len(typ))
+	k = codec.AppendKeyUint32(k, uint32(a))
+	k = codec.AppendKeyUint32(k, uint32(b))
+	return append(k, typ...)
+}
+
+// setID overwrites the id at the end of a key made by idKey.
+func setID(key []byte, id nodeID) { binary.BigEndian.PutUint32(key[len(key)-4:], uint32(id)) }
+
+// idOf reads the id of a key of kind i, n or d.
+func (g *Graph) idOf(key []byte) (nodeID, error) {
+	if len(key) != len(g.prefix)+5 {
+		return 0, fmt.Errorf("%w: id key of %d bytes", kv.ErrCorrupt, len(key))
+	}
+	return nodeID(binary.BigEndian.Uint32(key[len(key)-4:])), nil
+}
+
+// pairOf reads a key of kind o, r or e. typ aliases key.
+func (g *Graph) pairOf(key []byte) (a, b nodeID, typ []byte, err error) {
+	n := len(g.prefix) + 1
+	if len(key) < n+8 {
+		return 0, 0, nil, fmt.Errorf("%w: edge key of %d bytes", kv.ErrCorrupt, len(key))
+	}
+	return nodeID(binary.BigEndian.Uint32(key[n:])), nodeID(binary.BigEndian.Uint32(key[n+4:])), key[n+8:], nil
+}
+
+func appendConfig(b []byte, c Config) []byte {
+	return codec.AppendBool(codec.AppendUvarint(b, layout), c.Directed)
+}
+
+func decodeConfig(v []byte) (Config, error) {
+	r := codec.NewReader(v)
+	if n := r.Uvarint(); r.Err() == nil && n != layout {
+		return Config{}, fmt.Errorf("%w: graph layout %d, this version reads %d", kv.ErrCorrupt, n, layout)
+	}
+	c := Config{Directed: r.Bool()}
+	return c, corrupt(r.Done())
+}
+
+func (c *counters) encode() []byte {
+	b := codec.AppendUvarint(nil, c.next)
+	b = codec.AppendUvarint(b, c.nodes)
+	return codec.AppendUvarint(b, c.edges)
+}
+
+func decodeCounters(v []byte) (counters, error) {
+	r := codec.NewReader(v)
+	c := counters{next: r.Uvarint(), nodes: r.Uvarint(), edges: r.Uvarint()}
+	return c, corrupt(r.Done())
+}
+
+func decodeID(v []byte) (nodeID, error) {
+	id, rest, err := codec.KeyUint32(v)
+	if err == nil && (len(rest) > 0 || id == 0) {
+		err = errors.New("bad node id")
+	}
+	return nodeID(id), corrupt(err)
+}
+
+func appendWeight(b []byte, w float64) []byte { return codec.AppendFloat64(b, w) }
+
+func decodeWeight(v []byte) (float64, error) {
+	r := codec.NewReader(v)
+	w := r.Float64()
+	return w, corrupt(r.Done())
+}
+
+// Props are the properties of a node or an edge. Values are string, int64, float64 (finite), bool or
+// []string; strings are valid UTF-8. A nil and an empty map are the same, and so are a nil and an empty
+// list.
+type Props map[string]any
+
+// Tags of property values. On disk.
+const (
+	tagString  byte = 's'
+	tagInt     byte = 'i'
+	tagFloat   byte = 'f'
+	tagTrue    byte = 't'
+	tagFalse   byte = 'n'
+	tagStrings byte = 'l'
+)
+
+// appendProps appends p in key order. p was checked.
+func appendProps(b []byte, p Props) []byte {
+	b = codec.AppendUvarint(b, uint64(len(p)))
+	for _, k := range slices.Sorted(maps.Keys(p)) {
+		b = codec.AppendString(b, k)
+		switch v := p[k].(type) {
+		case string:
+			b = codec.AppendString(append(b, tagString), v)
+		case int64:
+			b = codec.AppendVarint(append(b, tagInt), v)
+		case float64:
+			b = codec.AppendFloat64(append(b, tagFloat), v)
+		case bool:
+			if v {
+				b = append(b, tagTrue)
+			} else {
+				b = append(b, tagFalse)
+			}
+		case []string:
+			b = codec.AppendStrings(append(b, tagStrings), v)
+		}
+	}
+	return b
+}
+
+// readProps consumes what appendProps wrote. Keys out of order are an error: the encoding of a map is
+// one string of bytes.
+func readProps(r *codec.Reader) (Props, error) {
+	n := r.Uvarint()
+	if r.Err() != nil || n == 0 {
+		return nil, r.Err()
+	}
+	if n > uint64(r.Len()) {
+		return nil, errors.New("more properties than bytes")
+	}
+	p := make(Props, min(n, 64))
+	last := ""
+	for i := range n {
+		k := r.String()
+		if i > 0 && k <= last {
+			return nil, fmt.Errorf("property %q after %q", k, last)
+		}
+		last = k
+		switch tag := r.Byte(); tag {
+		case tagString:
+			p[k] = r.String()
+		case tagInt:
+			p[k] = r.Varint()
+		case tagFloat:
+			p[k] = r.Float64()
+		case tagTrue, tagFalse:
+			p[k] = tag == tagTrue
+		case tagStrings:
+			p[k] = r.Strings()
+		default:
+			if r.Err() == nil {
+				return nil, fmt.Errorf("property %q has unknown tag %#x", k, tag)
+			}
+		}
+		if err := r.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func encodeNode(n Node) []byte {
+	return appendProps(codec.AppendString(nil, n.Type), n.Props)
+}
+
+// decodeNode reads type and properties; name and degree live under other keys.
+func decodeNode(v []byte) (Node, error) {
+	r := codec.NewReader(v)
+	n := Node{Type: r.String()}
+	var err error
+	if n.Props, err = readProps(r); err == nil {
+		err = r.Done()
+	}
+	return n, corrupt(err)
+}
+
+func encodeEdge(e Edge) []byte {
+	return appendProps(appendWeight(nil, e.Weight), e.Props)
+}
+
+// decodeEdge reads weight and properties; the ends and the type are in the key.
+func decodeEdge(v []byte) (Edge, error) {
+	r := codec.NewReader(v)
+	e := Edge{Weight: r.Float64()}
+	var err error
+	if e.Props, err = readProps(r); err == nil {
+		err = r.Done()
+	}
+	return e, corrupt(err)
+}
+
+func corrupt(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: graph: %w", kv.ErrCorrupt, err)
+}
+
+func checkName(field, s string) error {
+	if s == "" {
+		return &InvalidError{Field: field, Reason: "empty"}
+	}
+	return checkText(field, s)
+}
+
+func checkText(field, s string) error {
+	if len(s) > MaxNameBytes {
+		return &InvalidError{Field: field, Reason: fmt.Sprintf("%d bytes, limit %d (names are keys)", len(s), MaxNameBytes)}
+	}
+	if !utf8.ValidString(s) {
+		return &InvalidError{Field: field, Reason: "not UTF-8"}
+	}
+	return nil
+}
+
+func checkWeight(w float64) error {
+	if math.IsNaN(w) || math.IsInf(w, 0) {
+		return &InvalidError{Field: "edge weight", Reason: fmt.Sprintf("%v is not finite", w)}
+	}
+	return nil
+}
+
+func checkProps(p Props) error {
+	for _, k := range slices.Sorted(maps.Keys(p)) {
+		if !utf8.ValidString(k) {
+			return &InvalidError{Field: "property", Key: strings.ToValidUTF8(k, "\uFFFD"), Reason: "key is not UTF-8"}
+		}
+		reason := ""
+		switch v := p[k].(type) {
+		case int64, bool:
+		case string:
+			if !utf8.ValidString(v) {
+				reason = "not UTF-8"
+			}
+		case float64:
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				reason = fmt.Sprintf("%v is not finite", v)
+			}
+		case []string:
+			for i, s := range v {
+				if !utf8.ValidString(s) {
+					reason = fmt.Sprintf("element %d is not UTF-8", i)
+					break
+				}
+			}
+		default:
+			reason = fmt.Sprintf("type %T; want string, int64, float64, bool or []string", v)
+		}
+		if reason != "" {
+			return &InvalidError{Field: "property", Key: k, Reason: reason}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/kv"
+)
+
+// Node is a vertex as callers see it.
+type Node struct {
+	Name  string // unique in its graph, valid UTF-8, 1..MaxNameBytes bytes
+	Type  string // free text, may be empty
+	Props Props
+	// Degree is the number of incident edges, a self-loop counting twice. Set by reads, ignored by PutNode.
+	Degree int
+}
+
+// PutNode stages a node: a new one, or another type and other properties for the one of that name, whose
+// edges stay. n.Props is read during the call only. Errors are *InvalidError, or the batch's.
+func (g *Graph) PutNode(b *kv.Batch, n Node) error {
+	if err := g.putNode(b, n); err != nil {
+		return fmt.Errorf("graph: put node: %w", err)
+	}
+	return nil
+}
+
+func (g *Graph) putNode(b *kv.Batch, n Node) error {
+	if err := checkName("node name", n.Name); err != nil {
+		return err
+	}
+	if err := checkText("node type", n.Type); err != nil {
+		return err
+	}
+	if err := checkProps(n.Props); err != nil {
+		return err
+	}
+	c, err := g.begin(b)
+	if err != nil {
+		return err
+	}
+	id, err := g.id(b, n.Name)
+	if errors.Is(err, kv.ErrNotFound) {
+		id, err = g.newNode(b, c, n.Name)
+	}
+	if err != nil {
+		return err
+	}
+	return b.SetText(g.idKey(kindNode, id), encodeNode(n))
+}
+
+// newNode stages the maps of a new name.
+func (g *Graph) newNode(b *kv.Batch, c *counters, name string) (nodeID, error) {
+	id, err := c.allocate()
+	if err != nil {
+		return 0, err
+	}
+	c.nodes++
+	if err := b.Set(g.nameKey(name), codec.AppendKeyUint32(nil, uint32(id))); err != nil {
+		return 0, err
+	}
+	if err := b.Set(g.idKey(kindID, id), []byte(name)); err != nil {
+		return 0, err
+	}
+	return id, g.save(b, c)
+}
+
+// Node returns the node of that name, or an error that is kv.ErrNotFound. It costs three gets.
+func (g *Graph) Node(r kv.Reader, name string) (Node, error) {
+	ns, err := g.nodes(r, []string{name})
+	if err == nil && ns[0] == nil {
+		err = &MissingNodeError{Name: name}
+	}
+	if err != nil {
+		return Node{}, fmt.Errorf("graph: node: %w", err)
+	}
+	return *ns[0], nil
+}
+
+// Nodes returns the nodes of those names in their order, nil where absent. A name given twice gives two
+// pointers to one Node. It costs one forward pass each over the names', records' and degrees' keys.
+func (g *Graph) Nodes(r kv.Reader, names []string) ([]*Node, error) {
+	ns, err := g.nodes(r, names)
+	if err != nil {
+		return nil, fmt.Errorf("graph: nodes: %w", err)
+	}
+	return ns, nil
+}
+
+func (g *Graph) nodes(r kv.Reader, names []string) ([]*Node, error) {
+	ids, err := g.lookup(r, names)
+	if err != nil {
+		return nil, err
+	}
+	return g.nodesByID(r, ids, names)
+}
+
+// nodesByID reads the nodes of ids (0: none), whose names are known.
+func (g *Graph) nodesByID(r kv.Reader, ids []nodeID, names []string) ([]*Node, error) {
+	sorted := slices.DeleteFunc(slices.Clone(ids), func(id nodeID) bool { return id == 0 })
+	slices.Sort(sorted)
+	sorted = slices.Compact(sorted)
+	var degrees degreeTable
+	if err := degrees.load(g, r, sorted); err != nil {
+		return nil, err
+	}
+	records := make([]Node, 0, len(sorted))
+	err := g.readSorted(r, kindNode, sorted, func(id nodeID, v []byte, ok bool) error {
+		if !ok {
+			return corrupt(fmt.Errorf("node %d has no record", id))
+		}
+		n, err := decodeNode(v)
+		n.Degree = degrees.degree(id)
+		records = append(records, n)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*Node, len(ids))
+	for i, id := range ids {
+		if at, ok := slices.BinarySearch(sorted, id); ok {
+			out[i] = &records[at]
+			out[i].Name = names[i]
+		}
+	}
+	return out, nil
+}
+
+// RenameNode gives a node another name; its edges, properties and degree stay, and no edge is written.
+// Errors: kv.ErrNotFound, ErrExists when the new name is another node's, *InvalidError.
+func (g *Graph) RenameNode(b *kv.Batch, from, to string) error {
+	if err := g.renameNode(b, from, to); err != nil {
+		return fmt.Errorf("graph: rename node: %w", err)
+	}
+	return nil
+}
+
+func (g *Graph) renameNode(b *kv.Batch, from, to string) error {
+	if err := checkName("node name", to); err != nil {
+		return err
+	}
+	id, err := g.id(b, from)
+	if err != nil || from == to {
+		return err
+	}
+	if _, err := g.id(b, to); err == nil {
+		return fmt.Errorf("%w: %q", ErrExists, to)
+	} else if !errors.Is(err, kv.ErrNotFound) {
+		return err
+	}
+	if err := b.Delete(g.nameKey(from)); err != nil {
+		return err
+	}
+	if err := b.Set(g.nameKey(to), codec.AppendKeyUint32(nil, uint32(id))); err != nil {
+		return err
+	}
+	return b.Set(g.idKey(kindID, id), []byte(to))
+}
+
+// DeleteNode stages the removal of a node and of its edges, or returns an error that is kv.ErrNotFound.
+// It costs three or four deletes an edge and one write for each page of its neighbours' degrees.
+func (g *Graph) DeleteNode(b *kv.Batch, name string) error {
+	if err := g.deleteNode(b, name); err != nil {
+		return fmt.Errorf("graph: delete node: %w", err)
+	}
+	return nil
+}
+
+func (g *Graph) deleteNode(b *kv.Batch, name string) error {
+	c, err := g.begin(b)
+	if err != nil {
+		return err
+	}
+	id, err := g.id(b, name)
+	if err != nil {
+		return err
+	}
+	type incident struct {
+		adjacent
+		typ string
+	}
+	var edges []incident
+	s := scanner{g: g, r: b}
+	err = s.scan(id, func(a adjacent) bool {
+		if !a.incoming || a.other != id { // a directed self-loop comes from both sides
+			edges = append(edges, incident{a, string(a.typ)})
+		}
+		return true
+	})
+	if err = errors.Join(err, s.close()); err != nil {
+		return err
+	}
+	var deltas []degreeDelta
+	for _, e := range edges {
+		src, dst := id, e.other
+		if e.incoming {
+			src, dst = dst, src
+		}
+		if err := g.dropEdgeKeys(b, src, dst, e.typ); err != nil {
+			return err
+		}
+		deltas = append(deltas, degreeDelta{src, -1}, degreeDelta{dst, -1})
+	}
+	if err := g.addDegrees(b, deltas); err != nil {
+		return err
+	}
+	for _, k := range [][]byte{g.nameKey(name), g.idKey(kindID, id), g.idKey(kindNode, id)} {
+		if err := b.Delete(k); err != nil {
+			return err
+		}
+	}
+	c.nodes--
+	c.edges -= uint64(len(edges))
+	return g.save(b, c)
+}
