@@ -1,0 +1,67 @@
+package hashed
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/glimdb/db/llm"
+)
+
+// version is part of ID: every change of a weight, a word list or a hash that moves vectors raises it.
+const version = 1
+
+// Dimensions of the vectors.
+const (
+	// DefaultDim was measured, as the mean of several hash seeds: 2,048 dimensions gain 0.015 nDCG@10 on
+	// Cranfield and 0.014 recall@5 on MuSiQue over 768; 512 lose 0.012 and 0.010, 256 lose 0.05 and 0.045.
+	DefaultDim = 768
+	// MinDim leaves a few hundred distinct words of a passage barely apart; MaxDim is far past any gain.
+	MinDim, MaxDim = 64, 8192
+)
+
+// Options configure an Embedder. The zero value is the default.
+type Options struct {
+	// Dim is the length of the vectors, MinDim to MaxDim; 0 means DefaultDim. It may not differ when a
+	// database is opened again: it is part of the embedder's ID.
+	Dim int
+}
+
+// Embedder implements llm.Embedder. Make one with New.
+type Embedder struct {
+	dim int
+}
+
+// New returns an embedder, or an error when Options.Dim is out of range.
+func New(o Options) (*Embedder, error) {
+	if o.Dim == 0 {
+		o.Dim = DefaultDim
+	}
+	if o.Dim < MinDim || o.Dim > MaxDim {
+		return nil, fmt.Errorf("hashed: new: dimension %d is outside %d to %d", o.Dim, MinDim, MaxDim)
+	}
+	return &Embedder{dim: o.Dim}, nil
+}
+
+// Dim is the length of every vector.
+func (e *Embedder) Dim() int { return e.dim }
+
+// ID names method, version and dimension.
+func (e *Embedder) ID() string { return fmt.Sprintf("hashed/v%d/%d", version, e.dim) }
+
+// Embed returns one unit vector for each text, in order. kind makes no difference. It fails only with the
+// error of ctx.
+func (e *Embedder) Embed(ctx context.Context, texts []string, _ llm.Kind) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	var f features
+	for i, text := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		f.reset()
+		f.read(text)
+		out[i] = f.vector(e.dim)
+	}
+	return out, nil
+}
+
+var _ llm.Embedder = (*Embedder)(nil)
