@@ -3,6 +3,8 @@ package query
 import (
 	"errors"
 	"fmt"
+
+	"github.com/glimdb/db/llm"
 )
 
 // Errors that callers test with errors.Is.
@@ -12,7 +14,7 @@ var (
 	// ErrUnknownMode: Options.Mode is none of Modes().
 	ErrUnknownMode = errors.New("query: unknown mode")
 	// ErrNoModel: an answer was wanted and no answer model is configured.
-	ErrNoModel = errors.New("query: no answer model is configured")
+	ErrNoModel = fmt.Errorf("query: answer: %w", llm.ErrNoModel)
 	// ErrEmptyReply: the answer model returned no text.
 	ErrEmptyReply = errors.New("query: the model returned an empty reply")
 	// ErrStreamUsed: Result.Stream was ranged over a second time.

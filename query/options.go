@@ -158,17 +158,17 @@ type Reply struct {
 
 // Defaults of Options.
 const (
-	defaultMode          = Mix
-	defaultTopK          = 40
-	defaultChunkTopK     = 20
-	defaultCosine        = 0.2
-	defaultRelated       = 5
-	defaultPicker        = PickVector
-	defaultEntityBudget  = 6000
-	defaultRelBudget     = 8000
-	defaultTotalBudget   = 30000
-	defaultMinRerank     = 0
-	defaultResponseType  = prompt.DefaultResponseType
+	defaultMode         = Mix
+	defaultTopK         = 40
+	defaultChunkTopK    = 20
+	defaultCosine       = 0.2
+	defaultRelated      = 5
+	defaultPicker       = PickVector
+	defaultEntityBudget = 6000
+	defaultRelBudget    = 8000
+	defaultTotalBudget  = 30000
+	defaultMinRerank    = 0
+	defaultResponseType = prompt.DefaultResponseType
 )
 
 // over returns o with every zero field taken from d.
@@ -194,8 +194,8 @@ func (o Options) over(d Options) Options {
 }
 
 // resolved returns o with every field set.
-func (o Options) resolved(d Options) Options {
-	return o.over(d).over(Options{
+func (o Options) resolved() Options {
+	return o.over(Options{
 		Mode: defaultMode, TopK: defaultTopK, ChunkTopK: defaultChunkTopK, Picker: defaultPicker,
 		CosineThreshold: Some(defaultCosine), RelatedChunks: Some(defaultRelated), MinRerankScore: Some(float64(defaultMinRerank)),
 		Budget: Budget{Entities: defaultEntityBudget, Relations: defaultRelBudget, Total: defaultTotalBudget},

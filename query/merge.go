@@ -1,0 +1,67 @@
+package query
+
+// interleave merges lists round-robin: item 0 of each list in turn, item 1 of each, and so on. Of items
+// with equal keys the first sighting stays; again, when not nil, is told about each later one.
+func interleave[T any, K comparable](key func(*T) K, again func(kept, other *T), lists ...[]T) []T {
+	longest, total := 0, 0
+	for _, l := range lists {
+		longest = max(longest, len(l))
+		total += len(l)
+	}
+	out := make([]T, 0, total)
+	at := make(map[K]int, total)
+	for i := range longest {
+		for _, l := range lists {
+			if i >= len(l) {
+				continue
+			}
+			k := key(&l[i])
+			if j, seen := at[k]; seen {
+				if again != nil {
+					again(&out[j], &l[i])
+				}
+				continue
+			}
+			at[k] = len(out)
+			out = append(out, l[i])
+		}
+	}
+	return out
+}
+
+func mergeEntities(low, high []Entity) []Entity {
+	return interleave(func(e *Entity) string { return e.Name }, func(kept, other *Entity) {
+		if kept.Via != other.Via {
+			kept.Via = ViaBoth
+		}
+		kept.Score = max(kept.Score, other.Score)
+	}, low, high)
+}
+
+func mergeRelations(low, high []Relation) []Relation {
+	return interleave(func(r *Relation) [2]string { return [2]string{r.Src, r.Dst} }, func(kept, other *Relation) {
+		if kept.Via != other.Via {
+			kept.Via = ViaBoth
+		}
+		kept.Score = max(kept.Score, other.Score)
+		kept.Rank = max(kept.Rank, other.Rank)
+	}, low, high)
+}
+
+// candidate is a chunk id and every path that found it.
+type candidate struct {
+	id    string
+	found []Found
+}
+
+// mergeCandidates interleaves vector hits, chunks of entities and chunks of relations, in this order,
+// and gives each its rank in the list it came from.
+func mergeCandidates(lists ...[]candidate) []candidate {
+	for _, l := range lists {
+		for i := range l {
+			l[i].found[0].Rank = i + 1
+		}
+	}
+	return interleave(func(c *candidate) string { return c.id },
+		func(kept, other *candidate) { kept.found = append(kept.found, other.found...) }, lists...)
+}

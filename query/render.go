@@ -1,0 +1,51 @@
+package query
+
+import (
+	"strings"
+
+	"github.com/glimdb/db/internal/record"
+)
+
+// The frame of the context. Each block holds whole lines; a line of a JSON block begins with a brace, one
+// of the reference block with a bracket, so no content can close its fence.
+const (
+	entityHead = "## Entities\n\nEntities of the knowledge graph, one JSON object a line.\n\n```json\n"
+	relHead    = "\n## Relations\n\nRelations between two entities of the knowledge graph, one JSON object a line.\n\n```json\n"
+	chunkHead  = "## Passages\n\nPassages of documents, one JSON object a line. reference_id is a number of the reference list below; it is empty where a passage has none.\n\n```json\n"
+	refHead    = "\n## Reference list\n\nDocuments by number.\n\n```\n"
+	blockEnd   = "```\n"
+)
+
+// frame is the context without any line: what is paid for before anything is shown.
+func frame(kg bool) string { return render(kg, nil, nil, nil, nil) }
+
+// render lays out the context: for KG modes entities, relations, passages, references; else the last two.
+// Blocks without lines stay, so that the model sees that there is nothing.
+func render(kg bool, ents []Entity, rels []Relation, chunks []Chunk, refs []Reference) string {
+	var sb strings.Builder
+	line := func(s string) {
+		sb.WriteString(s)
+		sb.WriteByte('\n')
+	}
+	if kg {
+		sb.WriteString(entityHead)
+		for i := range ents {
+			line(record.EntityLine(ents[i].Name, ents[i].Type, ents[i].Description))
+		}
+		sb.WriteString(blockEnd + relHead)
+		for i := range rels {
+			line(record.RelationLine(rels[i].Src, rels[i].Dst, rels[i].Description))
+		}
+		sb.WriteString(blockEnd + "\n")
+	}
+	sb.WriteString(chunkHead)
+	for i := range chunks {
+		line(record.ChunkLine(chunks[i].Reference, chunks[i].Content))
+	}
+	sb.WriteString(blockEnd + refHead)
+	for _, r := range refs {
+		line(referenceLine(r.ID, r.Path))
+	}
+	sb.WriteString(blockEnd)
+	return sb.String()
+}
