@@ -1,64 +1,142 @@
 package kv
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// MaxBatchBytes bounds one commit. The engine keeps a whole batch in memory twice while it is applied
-// and writes it as one log record; a larger change must be cut into stages by its owner.
-const MaxBatchBytes = 512 << 20
+// Limits of what one commit can hold.
+const (
+	// MaxBatchBytes bounds one commit. The engine keeps a whole batch in memory twice while it is applied
+	// and writes it as one log record; a larger change must be cut into stages by its owner.
+	MaxBatchBytes = 512 << 20
+	// MaxKeyBytes bounds one key: every level of the engine's index repeats keys whole.
+	MaxKeyBytes = 256 << 10
+)
+
+// entryOverhead bounds what one change costs in a batch beside its key and value: a kind byte and two
+// lengths.
+const entryOverhead = 1 + 2*5
 
 // Batch collects changes that become visible together. It is a Reader over its own changes on top of the
-// state it was created on. It belongs to one goroutine.
+// state it was created on. It belongs to one goroutine. Staging costs a copy and an insertion into an
+// index in memory, reading one look-up there before that in the store.
 type Batch struct {
-	b     *pebble.Batch
-	base  LSN
-	hooks []func(LSN)
-	att   map[any]any
-	buf   []byte
+	store   *Store
+	b       *pebble.Batch // nil once closed
+	base    LSN
+	applied bool
+	size    int // once applied
+	hooks   []func(LSN)
+	att     map[any]any
+	cursors []*cursor
+	buf     []byte
+}
+
+// enter begins a call that touches the engine through the batch.
+func (b *Batch) enter() error {
+	if b.b == nil || b.applied {
+		return ErrClosed
+	}
+	return b.store.enter()
 }
 
 // Get implements Reader.
-func (b *Batch) Get(key []byte) ([]byte, error) { return get(b.b, key) }
+func (b *Batch) Get(key []byte) ([]byte, error) {
+	if err := b.enter(); err != nil {
+		return nil, err
+	}
+	defer b.store.leave()
+	return b.store.get(b.b, key)
+}
 
-// Cursor implements Reader. A cursor opened before a change does not see it.
-func (b *Batch) Cursor(lower, upper []byte) (Cursor, error) { return newCursor(b.b, lower, upper) }
+// Cursor implements Reader. A cursor opened before a change does not see it. Closing the batch closes it.
+func (b *Batch) Cursor(lower, upper []byte) (Cursor, error) {
+	if err := b.enter(); err != nil {
+		return nil, err
+	}
+	defer b.store.leave()
+	c, err := b.store.newCursor(b.b, lower, upper)
+	if err != nil {
+		return nil, err
+	}
+	b.cursors = append(b.cursors, c)
+	return c, nil
+}
 
 // LSN implements Reader: the commit below this batch.
 func (b *Batch) LSN() LSN { return b.base }
 
-// Set stages value under key. Both are copied.
+// Set stages value under key. Both are copied. An error (ErrTooLarge, ErrClosed) stages nothing.
 func (b *Batch) Set(key, value []byte) error {
-	b.buf = sealRaw(b.buf[:0], value)
-	return b.set(key)
+	if err := b.room(len(key), len(value)+1); err != nil {
+		return err
+	}
+	op := b.b.SetDeferred(len(key), len(value)+1)
+	copy(op.Key, key)
+	op.Value[0] = envelopeRaw
+	copy(op.Value[1:], value)
+	return wrap("set", op.Finish())
 }
 
 // SetText is Set for texts and model replies: the value is compressed when that pays.
 func (b *Batch) SetText(key, value []byte) error {
-	b.buf = sealText(b.buf[:0], value)
-	return b.set(key)
-}
-
-func (b *Batch) set(key []byte) error {
-	if n := b.b.Len() + len(key) + len(b.buf); n > MaxBatchBytes {
-		return fmt.Errorf("%w: batch of %d bytes, limit %d", ErrTooLarge, n, MaxBatchBytes)
+	if err := b.room(len(key), len(value)+1); err != nil {
+		return err
 	}
-	return b.b.Set(key, b.buf, nil)
+	b.buf = sealText(b.buf[:0], value)
+	return wrap("set", b.b.Set(key, b.buf, nil))
 }
 
 // Delete stages the removal of key; an absent key is no error.
-func (b *Batch) Delete(key []byte) error { return b.b.Delete(key, nil) }
+func (b *Batch) Delete(key []byte) error {
+	if err := b.room(len(key), 0); err != nil {
+		return err
+	}
+	return wrap("delete", b.b.Delete(key, nil))
+}
 
-// DeleteRange stages the removal of all keys in [lower, upper).
-func (b *Batch) DeleteRange(lower, upper []byte) error { return b.b.DeleteRange(lower, upper, nil) }
+// DeleteRange stages the removal of all keys in [lower, upper), those staged before included. It is one
+// entry whatever it covers. An empty range stages nothing; an open bound is not possible here.
+func (b *Batch) DeleteRange(lower, upper []byte) error {
+	if err := b.room(len(lower), len(upper)); err != nil {
+		return err
+	}
+	if len(upper) > MaxKeyBytes {
+		return fmt.Errorf("%w: key of %d bytes, limit %d", ErrTooLarge, len(upper), MaxKeyBytes)
+	}
+	if bytes.Compare(lower, upper) >= 0 {
+		return nil
+	}
+	return wrap("delete range", b.b.DeleteRange(lower, upper, nil))
+}
+
+// room checks the limits for one more entry.
+func (b *Batch) room(key, value int) error {
+	if b.b == nil || b.applied {
+		return ErrClosed
+	}
+	if key > MaxKeyBytes {
+		return fmt.Errorf("%w: key of %d bytes, limit %d", ErrTooLarge, key, MaxKeyBytes)
+	}
+	if n := b.b.Len() + key + value + entryOverhead; n > MaxBatchBytes {
+		return fmt.Errorf("%w: batch of %d bytes, limit %d", ErrTooLarge, n, MaxBatchBytes)
+	}
+	return nil
+}
 
 // Empty reports whether nothing was staged.
-func (b *Batch) Empty() bool { return b.b.Empty() }
+func (b *Batch) Empty() bool { return b.b == nil || !b.applied && b.b.Empty() }
 
 // Len is the size of the staged changes in bytes.
-func (b *Batch) Len() int { return b.b.Len() }
+func (b *Batch) Len() int {
+	if b.b == nil || b.applied {
+		return b.size
+	}
+	return b.b.Len()
+}
 
 // OnCommit registers f to run once, in order of registration, after the batch was applied and before any
 // later view can be taken; it publishes in-memory state at the commit's LSN. f must not fail, block or
@@ -67,13 +145,16 @@ func (b *Batch) OnCommit(f func(LSN)) { b.hooks = append(b.hooks, f) }
 
 // Committed runs the hooks. Only wal calls it.
 func (b *Batch) Committed(lsn LSN) {
-	for _, f := range b.hooks {
+	hooks := b.hooks
+	b.hooks = nil
+	for _, f := range hooks {
 		f(lsn)
 	}
 }
 
 // Attachment returns the batch-scoped value under key, made by mk on first use: an owner's staged
-// in-memory state (for example vectors not yet published). key should be a private type's value.
+// in-memory state (for example vectors not yet published). key should be a private type's value. With a
+// nil mk it only looks, and returns nil when there is none.
 func (b *Batch) Attachment(key any, mk func() any) any {
 	if v, ok := b.att[key]; ok {
 		return v
@@ -89,12 +170,17 @@ func (b *Batch) Attachment(key any, mk func() any) any {
 	return v
 }
 
-// Close drops the batch and its resources; it is idempotent and needed after Apply, too.
+// Close drops the batch and its resources, open cursors included; it is idempotent and needed after Apply,
+// too.
 func (b *Batch) Close() error {
 	if b.b == nil {
 		return nil
 	}
+	for _, c := range b.cursors {
+		_ = c.Close() // never fails
+	}
+	b.size = b.Len()
 	err := b.b.Close()
-	b.b = nil
-	return err
+	b.b, b.cursors = nil, nil
+	return wrap("close batch", err)
 }

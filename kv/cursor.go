@@ -1,74 +1,169 @@
 package kv
 
 import (
-	"fmt"
+	"bytes"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/glimdb/db/internal/invariants"
 )
 
+// cursor implements Cursor. Its lock is for Store.Close alone, which ends cursors whose owners forgot them;
+// between the owner's own calls it is never contended.
 type cursor struct {
-	it    *pebble.Iterator
+	store *Store
+
+	mu    sync.Mutex
+	it    *pebble.Iterator // nil once closed
 	moved bool
-	buf   []byte
+	value []byte // of the present position, decoded; nil until asked for
+	buf   []byte // holds a decompressed value
 	err   error
 }
 
-func newCursor(r pebble.Reader, lower, upper []byte) (Cursor, error) {
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: append([]byte(nil), lower...), UpperBound: clone(upper)})
+// newCursor opens a cursor on r, a snapshot or an indexed batch. The caller holds r's lock.
+func (s *Store) newCursor(r pebble.Reader, lower, upper []byte) (_ *cursor, err error) {
+	defer s.guard("cursor", &err)
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: bytes.Clone(lower), UpperBound: bytes.Clone(upper)})
 	if err != nil {
-		return nil, fmt.Errorf("kv: cursor: %w", err)
+		return nil, wrap("cursor", err)
 	}
-	return &cursor{it: it}, nil
+	c := &cursor{store: s, it: it}
+	s.handles.addCursor(c)
+	return c, nil
 }
 
-func clone(b []byte) []byte {
-	if b == nil {
-		return nil
+// move runs one step of the iterator.
+func (c *cursor) move(step func(*pebble.Iterator) bool) (ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.it == nil || c.store.closing.Load() {
+		c.fail(ErrClosed)
+		return false
 	}
-	return append([]byte{}, b...)
+	if c.err != nil {
+		return false
+	}
+	if invariants.Enabled {
+		invariants.Mangle(c.buf)
+	}
+	c.value = nil
+	var err error
+	defer func() {
+		if err != nil {
+			c.fail(err)
+			ok = false
+		}
+	}()
+	defer c.store.guard("cursor", &err)
+	ok = step(c.it)
+	c.moved = true
+	if !ok {
+		err = wrap("cursor", c.it.Error())
+	}
+	return ok
 }
 
-func (c *cursor) First() bool            { c.moved = true; return c.it.First() }
-func (c *cursor) Last() bool             { c.moved = true; return c.it.Last() }
-func (c *cursor) SeekGE(key []byte) bool { c.moved = true; return c.it.SeekGE(key) }
-func (c *cursor) SeekLT(key []byte) bool { c.moved = true; return c.it.SeekLT(key) }
+func (c *cursor) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+func (c *cursor) First() bool { return c.move((*pebble.Iterator).First) }
+func (c *cursor) Last() bool  { return c.move((*pebble.Iterator).Last) }
+
+func (c *cursor) SeekGE(key []byte) bool {
+	return c.move(func(it *pebble.Iterator) bool { return it.SeekGE(key) })
+}
+
+func (c *cursor) SeekLT(key []byte) bool {
+	return c.move(func(it *pebble.Iterator) bool { return it.SeekLT(key) })
+}
 
 func (c *cursor) Next() bool {
 	if !c.moved {
 		return c.First()
 	}
-	return c.it.Next()
+	return c.move((*pebble.Iterator).Next)
 }
 
 func (c *cursor) Prev() bool {
 	if !c.moved {
 		return c.Last()
 	}
-	return c.it.Prev()
+	return c.move((*pebble.Iterator).Prev)
 }
 
-func (c *cursor) Key() []byte { return c.it.Key() }
+func (c *cursor) Key() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.it == nil || !c.moved || !c.it.Valid() {
+		return nil
+	}
+	return c.it.Key()
+}
 
 func (c *cursor) Value() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.value != nil || c.it == nil || !c.moved || !c.it.Valid() || c.err != nil {
+		return c.value
+	}
 	v, err := c.it.ValueAndErr()
 	if err == nil {
-		if len(v) > 0 && v[0] == envelopeRaw {
-			return v[1:]
-		}
-		v, err = open(c.buf[:0], v)
-		c.buf = v
+		v, err = c.decode(v)
 	}
-	if err != nil && c.err == nil {
-		c.err = err
+	if err != nil {
+		c.fail(wrap("cursor", err))
+		return nil
 	}
+	c.value = v
 	return v
 }
 
-func (c *cursor) Err() error {
-	if c.err != nil {
-		return c.err
+// decode opens an envelope: a raw value in place, a compressed one into the cursor's buffer. The result is
+// never nil.
+func (c *cursor) decode(sealed []byte) ([]byte, error) {
+	if len(sealed) > 0 && sealed[0] == envelopeRaw {
+		return sealed[1:], nil
 	}
-	return c.it.Error()
+	if c.buf == nil {
+		c.buf = []byte{}
+	}
+	v, err := open(c.buf[:0], sealed)
+	if err == nil {
+		c.buf = v
+	}
+	return v, err
 }
 
-func (c *cursor) Close() error { return c.it.Close() }
+func (c *cursor) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+func (c *cursor) Close() error {
+	if !c.end() {
+		return nil
+	}
+	c.store.handles.dropCursor(c)
+	return nil
+}
+
+// end closes the engine's iterator once. The iterator's own error was seen by the step that met it.
+func (c *cursor) end() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.it == nil {
+		return false
+	}
+	if err := c.it.Close(); err != nil {
+		c.fail(wrap("cursor", err))
+	}
+	c.it = nil
+	c.value = nil
+	return true
+}

@@ -4,20 +4,37 @@
 // (records, vectors, graphs stage into the same Batch and may register on-commit hooks); Snapshot is one
 // immutable view. The contract names nothing of the engine and asks only for ordered keys, snapshots,
 // range scans and one atomic multi-key commit, so that another ordered store can stand behind it.
+// Checkpoint is an optional capability.
 //
-// It does not order commits, assign LSNs or wait for durability: package wal does. It knows no key but
+// It does not order commits, assign LSNs or decide when to sync: package wal does. It knows no key but
 // the ones it is given and owns none on disk.
 //
 // Values carry a one-byte envelope: raw, or zstd when SetText finds that it pays.
 //
+// # Failing disks
+//
+// The engine answers a failed log or manifest by ending the process, by a panic below its own locks, or by
+// deleting the log that held the lost data. None of that may happen to a host program, so all its file
+// operations pass through latchFS. The first failed change of the directory sets a latch: from then on
+// nothing on disk is changed or removed, and the engine is told that its changes succeeded, so that its
+// pipeline, and with it Close, goes on working; reads are served as before. What keeps K2 is not what the
+// engine believes but the latch, which Apply reads before and Sync after their work. The log is cut back
+// to its last synced byte, so that a change whose commit failed does not come back after a restart
+// (unless the disk refuses even that).
+//
 // Concurrency: Store and Snapshot are safe for concurrent use. A Batch and a Cursor belong to one
 // goroutine. Slices returned by Get belong to the caller; a Cursor's Key and Value are valid until its
-// next move.
+// next move. Close may be called at any time: what runs ends, or fails with ErrClosed at its next step.
+//
+// Lock order: Store.mu, then one of Snapshot.mu and cursor.mu, then handles.mu. The throttle's and the
+// latch's locks are leaves.
 //
 // Invariants:
 //   - K1: a Batch becomes visible wholly or not at all.
-//   - K2: once the engine reports a failed log, manifest or sync, every later write fails with ErrReadOnly
-//     and no acknowledgement is given for what may not be durable (design P5).
+//   - K2: once the disk failed, every later write fails with ErrReadOnly, and no acknowledgement is given
+//     for what may not be durable (design P5).
 //   - K3: one process owns a directory; a second Open fails with ErrLocked within a second.
-//   - K4: Close is idempotent and names snapshots that were left open.
+//   - K4: Close is idempotent, leaves no goroutine and no lock, and names snapshots that were left open.
+//   - K5: after Close every call on every handle fails with ErrClosed; none panics.
+//   - K6: a read-only store changes no file but the lock's.
 package kv

@@ -3,37 +3,132 @@ package kv
 import (
 	"fmt"
 	"log/slog"
-	"sync/atomic"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// latch replaces the engine's fatal logger: the first fatal report sticks, and every acknowledgement
-// reads it (design P5).
+// latch holds the first failure of the directory; it never opens again. It is also the engine's logger:
+// a fatal report is a failure like any other, and Fatalf returns.
 type latch struct {
-	log   *slog.Logger
-	fatal atomic.Pointer[error]
+	log *slog.Logger
+
+	mu      sync.Mutex
+	phase   phase
+	cause   error         // the first failure
+	logLost bool          // the failure struck the log: what was not synced before is not durable
+	fatal   error         // what the engine itself reported as its end
+	wake    func()        // called when the failure is set, without locks
+	release chan struct{} // closed when Close begins: parked background jobs may fail now
 }
 
-func newLatch(l *slog.Logger) *latch {
-	if l == nil {
-		l = slog.New(slog.DiscardHandler)
+// phase of the store's life, which decides how latchFS treats a failed change.
+type phase uint8
+
+const (
+	opening phase = iota // failures are the engine's to return: Open fails as a whole
+	running              // a failure sets the latch
+	closing              // as running, and nothing waits any more
+)
+
+func newLatch(l *slog.Logger, wake func()) *latch {
+	return &latch{log: l, wake: wake, release: make(chan struct{})}
+}
+
+// enter moves to a later phase.
+func (l *latch) enter(p phase) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p == closing && l.phase != closing {
+		close(l.release)
 	}
-	return &latch{log: l}
+	l.phase = p
 }
 
-func (l *latch) Infof(string, ...interface{}) {}
+// set records a failure; the first one stays. Safe from any goroutine.
+func (l *latch) set(cause error) { l.fail(cause, false) }
 
-func (l *latch) Errorf(format string, args ...interface{}) {
-	l.log.Error("storage engine", "msg", fmt.Sprintf(format, args...))
+// loseLog is set for a failure after which the log cannot make anything durable any more.
+func (l *latch) loseLog(cause error) { l.fail(cause, true) }
+
+func (l *latch) fail(cause error, log bool) {
+	l.mu.Lock()
+	first := l.cause == nil
+	if first {
+		l.cause = cause
+	}
+	l.logLost = l.logLost || log
+	l.mu.Unlock()
+	if first {
+		l.log.Error("storage failed, the store is read-only until it is reopened", "error", cause)
+		l.wake()
+	}
 }
 
-func (l *latch) Fatalf(format string, args ...interface{}) {
-	err := fmt.Errorf("%w: "+format, append([]any{ErrReadOnly}, args...)...)
-	l.fatal.CompareAndSwap(nil, &err)
-}
-
+// err reports the failure, nil while there is none.
 func (l *latch) err() error {
-	if p := l.fatal.Load(); p != nil {
-		return *p
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return readOnly(l.cause)
+}
+
+// durable reports why what was written before the call may not be durable, nil when it is. Unlike err it
+// ignores failures beside the log: a commit whose log record was synced is acknowledged even when a flush
+// failed meanwhile.
+func (l *latch) durable() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.logLost {
+		return nil
 	}
-	return nil
+	return readOnly(l.cause)
+}
+
+// engineErr reports the failure of the engine itself, which latchFS could not hide from it, nil while there
+// is none: what it was asked to do meanwhile was not done, though it says so.
+func (l *latch) engineErr() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return readOnly(l.fatal)
+}
+
+// state is what latchFS asks before each change.
+func (l *latch) state() (p phase, failed, logLost bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.phase, l.cause != nil, l.logLost
+}
+
+func readOnly(cause error) error {
+	switch {
+	case cause == nil:
+		return nil
+	case vfs.IsNoSpaceError(cause):
+		return fmt.Errorf("%w: %w: %w", ErrReadOnly, ErrDiskFull, cause)
+	case pebble.IsCorruptionError(cause):
+		return fmt.Errorf("%w: %w: %w", ErrReadOnly, ErrCorrupt, cause)
+	default:
+		return fmt.Errorf("%w: %w", ErrReadOnly, cause)
+	}
+}
+
+// Infof implements the engine's logger: its reports of progress are not warnings.
+func (l *latch) Infof(string, ...any) {}
+
+// Errorf implements the engine's logger.
+func (l *latch) Errorf(format string, args ...any) {
+	l.log.Warn("storage engine", "msg", fmt.Sprintf(format, args...))
+}
+
+// Fatalf implements the engine's logger. It returns, which the engine does not expect: it then reports
+// success to its caller. It is reached only for failures that latchFS did not hide.
+func (l *latch) Fatalf(format string, args ...any) {
+	err := fmt.Errorf(format, args...)
+	l.mu.Lock()
+	if l.fatal == nil {
+		l.fatal = err
+	}
+	l.mu.Unlock()
+	l.loseLog(err)
 }

@@ -4,157 +4,150 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Options configure Open. The zero value is valid.
-type Options struct {
-	// FS is the file system; nil means the operating system's.
-	FS vfs.FS
-	// ReadOnly opens an existing store without writing anything.
-	ReadOnly bool
-	// CacheBytes is the block cache; default 64 MiB. May differ on reopen.
-	CacheBytes int64
-	// MemTableBytes is the size of one memtable; default 32 MiB. May differ on reopen.
-	MemTableBytes uint64
-	// Logger receives engine warnings; nil discards. Never keys or values.
-	Logger *slog.Logger
-}
+// closeGrace is how long Close waits for the owners of open snapshots and cursors, whose next step fails
+// with ErrClosed, to close them. A handle that is still open then was forgotten.
+const closeGrace = time.Second
 
 // Store is an open directory. Safe for concurrent use.
 type Store struct {
-	db    *pebble.DB
-	latch *latch
+	db       *pebble.DB
+	lock     *pebble.Lock // nil when the engine holds the lock alone
+	readOnly bool
+	memLimit uint64 // bytes of memtables from which Apply waits
+	l0Limit  int32  // overlapping tables of level 0 from which Apply waits
+	latch    *latch
+	throttle *throttle
+	handles  *handles
+	log      *slog.Logger
+	poisoned atomic.Bool // the engine panicked; its locks are in an unknown state
 
-	mu     sync.RWMutex // held shared by every call that touches db; exclusively by Close
-	closed bool
+	closing atomic.Bool  // set first by Close; new calls fail
+	mu      sync.RWMutex // held shared by every call that touches db beside cursors and snapshots
+	closed  bool         // guarded by mu: db is closed
+	once    sync.Once
 }
 
-// Open opens or creates the store in dir.
-func Open(dir string, o Options) (*Store, error) {
-	if o.CacheBytes == 0 {
-		o.CacheBytes = 64 << 20
+// enter begins a call that touches the engine; leave ends it.
+func (s *Store) enter() error {
+	s.mu.RLock()
+	if s.closing.Load() {
+		s.mu.RUnlock()
+		return ErrClosed
 	}
-	if o.MemTableBytes == 0 {
-		o.MemTableBytes = 32 << 20
-	}
-	s := &Store{latch: newLatch(o.Logger)}
-	cache := pebble.NewCache(o.CacheBytes)
-	defer cache.Unref()
-	po := &pebble.Options{FS: o.FS, ReadOnly: o.ReadOnly, Cache: cache, MemTableSize: o.MemTableBytes, Logger: s.latch,
-		FormatMajorVersion: pebble.FormatNewest}
-	db, err := pebble.Open(dir, po)
-	if err != nil {
-		return nil, fmt.Errorf("kv: open %s: %w", dir, err)
-	}
-	s.db = db
-	return s, nil
+	return nil
 }
 
-// Close releases the directory. It is idempotent.
-func (s *Store) Close() error {
+func (s *Store) leave() { s.mu.RUnlock() }
+
+// Close releases the directory. Calls in progress end first; handles that are open get closeGrace to end,
+// for every further step of theirs fails with ErrClosed, and those left are closed for their owners and
+// named in the error. Only the first call does something and returns an error. After a failed disk it
+// returns nil if nothing failed anew: what was acknowledged is safe, and the rest was reported.
+func (s *Store) Close() (err error) {
+	s.once.Do(func() { err = s.close() })
+	return err
+}
+
+func (s *Store) close() error {
+	failed := s.latch.err() != nil
+	s.closing.Store(true)
+	s.throttle.poke()
+	timer := time.NewTimer(closeGrace)
+	defer timer.Stop()
+	select {
+	case <-s.handles.drained():
+	case <-timer.C:
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	s.closed = true
+	err := s.endHandles()
+	s.latch.enter(closing)
+	err = errors.Join(err, s.stop())
+	if !failed {
+		err = errors.Join(err, s.latch.err())
+	}
+	return err
+}
+
+// endHandles closes what its owners left open and names it.
+func (s *Store) endHandles() error {
+	snaps, _ := s.handles.open()
+	for _, sn := range snaps {
+		sn.end()
+	}
+	_, cursors := s.handles.open() // after the snapshots, which can open no more
+	for _, c := range cursors {
+		c.end()
+	}
+	if len(snaps)+len(cursors) == 0 {
 		return nil
 	}
-	s.closed = true
-	return s.db.Close()
+	var lsns []string
+	for _, sn := range snaps {
+		lsns = append(lsns, fmt.Sprint(sn.lsn))
+	}
+	return fmt.Errorf("kv: close: %d snapshots (at LSN %s) and %d cursors were left open",
+		len(snaps), strings.Join(lsns, ", "), len(cursors))
+}
+
+// stop closes the engine. One that panicked may hold its locks for ever: it is abandoned, which the latch
+// makes safe, since it can change nothing on disk any more.
+func (s *Store) stop() (err error) {
+	if s.poisoned.Load() {
+		if s.lock != nil {
+			err = errors.Join(s.lock.Close(), s.lock.Close()) // the engine's reference and ours
+		}
+		return err
+	}
+	defer s.guard("close", &err)
+	if err = s.db.Close(); err != nil {
+		err = wrap("close", err)
+	}
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.Close())
+	}
+	return err
 }
 
 // Snapshot returns the present state, labelled lsn by the caller, which must keep commits from moving
-// between choosing lsn and this call.
+// between choosing lsn and this call. Close it. Costs no I/O; an open snapshot keeps the engine from
+// dropping what it shows.
 func (s *Store) Snapshot(lsn LSN) (*Snapshot, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return nil, ErrClosed
+	if err := s.enter(); err != nil {
+		return nil, err
 	}
-	return &Snapshot{snap: s.db.NewSnapshot(), lsn: lsn}, nil
+	defer s.leave()
+	return s.newSnapshot(&sharedSnapshot{Snapshot: s.db.NewSnapshot()}, lsn), nil
 }
 
-// NewBatch returns an empty batch whose reads see the store's present state (labelled base) below its
-// own changes. Only the holder of the writer turn may create one.
-func (s *Store) NewBatch(base LSN) (*Batch, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return nil, ErrClosed
-	}
-	return &Batch{b: s.db.NewIndexedBatch(), base: base}, nil
-}
+// OldestLSN returns the smallest LSN of the open snapshots: what was superseded at or before it is seen by
+// nobody. Without an open snapshot it is the largest LSN.
+func (s *Store) OldestLSN() LSN { return s.handles.oldest() }
 
-// Apply makes b visible at once and wholly, not yet durable: Sync does that. It does not run b's hooks.
-func (s *Store) Apply(b *Batch) error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return ErrClosed
-	}
-	if err := s.latch.err(); err != nil {
+// Err returns why the store became read-only, wrapping ErrReadOnly, and nil while it takes writes or was
+// opened read-only.
+func (s *Store) Err() error { return s.latch.err() }
+
+// Checkpoint writes a copy of the store to dir, which must not exist, on the same file system: tables are
+// linked where it can, the rest is copied. It holds everything applied before the call, durably, and can be
+// opened as a store of its own.
+func (s *Store) Checkpoint(dir string) (err error) {
+	if err := s.enter(); err != nil {
 		return err
 	}
-	if err := s.db.Apply(b.b, pebble.NoSync); err != nil {
-		return fmt.Errorf("kv: apply: %w", err)
-	}
-	return s.latch.err()
-}
-
-// Sync makes every batch applied before the call durable.
-func (s *Store) Sync() error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return ErrClosed
-	}
+	defer s.leave()
 	if err := s.latch.err(); err != nil {
-		return err
+		return wrap("checkpoint", err) // the engine's view is ahead of the disk
 	}
-	if err := s.db.LogData(nil, pebble.Sync); err != nil {
-		return fmt.Errorf("kv: sync: %w", err)
-	}
-	return s.latch.err()
-}
-
-// Snapshot is an immutable view. Safe for concurrent use; Close it.
-type Snapshot struct {
-	snap *pebble.Snapshot
-	lsn  LSN
-	once sync.Once
-	err  error
-}
-
-// Get implements Reader.
-func (s *Snapshot) Get(key []byte) ([]byte, error) { return get(s.snap, key) }
-
-// Cursor implements Reader.
-func (s *Snapshot) Cursor(lower, upper []byte) (Cursor, error) {
-	return newCursor(s.snap, lower, upper)
-}
-
-// LSN implements Reader.
-func (s *Snapshot) LSN() LSN { return s.lsn }
-
-// Close releases the view. It is idempotent.
-func (s *Snapshot) Close() error {
-	s.once.Do(func() { s.err = s.snap.Close() })
-	return s.err
-}
-
-func get(r pebble.Reader, key []byte) ([]byte, error) {
-	v, closer, err := r.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, fmt.Errorf("kv: get: %w", err)
-	}
-	out, err := open(make([]byte, 0, len(v)), v)
-	if cerr := closer.Close(); err == nil && cerr != nil {
-		err = cerr
-	}
-	return out, err
+	defer s.guard("checkpoint", &err)
+	return wrap("checkpoint", s.db.Checkpoint(dir, pebble.WithFlushedWAL()))
 }

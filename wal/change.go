@@ -3,25 +3,14 @@ package wal
 import (
 	"time"
 
-	"github.com/glimdb/db/internal/codec"
-	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
 )
 
-// Change is one record of the feed.
+// Change is one record of the feed: that a commit happened, of which kind, and what it touched. What kind and
+// ids mean is the writer's affair.
 type Change struct {
 	LSN  kv.LSN
 	Kind string
 	IDs  []string
-	Time time.Time
-}
-
-func changeKey(lsn kv.LSN) []byte {
-	return codec.AppendKeyUint64(space.Key(space.Change), uint64(lsn))
-}
-
-func (c Change) encode() []byte {
-	b := codec.AppendString(nil, c.Kind)
-	b = codec.AppendStrings(b, c.IDs)
-	return codec.AppendVarint(b, c.Time.UnixNano())
+	Time time.Time // of the commit, to the nanosecond, in the local zone
 }

@@ -2,6 +2,7 @@ package wal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -11,58 +12,81 @@ import (
 	"github.com/glimdb/db/kv"
 )
 
-// Log orders, logs and publishes commits.
+// Log orders, logs and publishes commits. Safe for concurrent use.
 type Log struct {
 	store *kv.Store
 	now   func() time.Time
+	sync  *groupSync
+	feed  *feed
 
-	turn chan struct{} // the writer turn: holds one token
+	turn   chan struct{} // the writer turn: holds one token
+	life   sync.RWMutex  // held shared by each Update, exclusively by Close
+	closed chan struct{} // closed by Close
+	once   sync.Once
 
-	pub  sync.RWMutex // publish lock: Update's apply+hooks exclusively, View shared
-	last kv.LSN       // guarded by pub
-
-	sync *groupSync
+	pub    sync.RWMutex // guards what follows; never held during I/O
+	last   kv.LSN       // last published commit
+	before *kv.Snapshot // of last, while the next commit is applied and not yet published
 }
 
-// Open reads the last LSN of the store. now stamps change records; nil means time.Now.
+// Open reads the last LSN of the store. now stamps change records; nil means time.Now. Errors:
+// kv.ErrCorrupt, and those of reading the store.
 func Open(s *kv.Store, now func() time.Time) (*Log, error) {
 	if now == nil {
 		now = time.Now
 	}
-	l := &Log{store: s, now: now, turn: make(chan struct{}, 1), sync: newGroupSync(s.Sync)}
-	snap, err := s.Snapshot(0)
+	last, err := readLast(s)
 	if err != nil {
-		return nil, err
-	}
-	defer snap.Close()
-	v, err := snap.Get(space.Key(space.LSN))
-	switch {
-	case err == nil:
-		n, _, err := codec.KeyUint64(v)
-		if err != nil {
-			return nil, fmt.Errorf("wal: open: %w", err)
-		}
-		l.last = kv.LSN(n)
-	case err != kv.ErrNotFound:
 		return nil, fmt.Errorf("wal: open: %w", err)
 	}
+	l := &Log{store: s, now: now, turn: make(chan struct{}, 1), closed: make(chan struct{}), last: last, feed: newFeed(last)}
+	l.sync = newGroupSync(l.syncAll)
 	return l, nil
 }
 
-// Update runs fn in the writer turn over a batch on the present state and commits what it staged, with a
-// change record of kind and ids. A nil return means durable. fn must make no network call. An error of fn
-// drops the batch. A batch without changes commits nothing and returns the present LSN. ctx counts until
-// the batch is applied; after that the true outcome is returned.
-func (l *Log) Update(ctx context.Context, kind string, ids []string, fn func(b *kv.Batch) error) (kv.LSN, error) {
-	select {
-	case l.turn <- struct{}{}:
-	case <-ctx.Done():
-		return 0, ctx.Err()
+func readLast(s *kv.Store) (kv.LSN, error) {
+	snap, err := s.Snapshot(0)
+	if err != nil {
+		return 0, err
 	}
+	defer snap.Close()
+	v, err := snap.Get(space.Key(space.LSN))
+	if errors.Is(err, kv.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, rest, err := codec.KeyUint64(v)
+	if err != nil || len(rest) > 0 {
+		return 0, fmt.Errorf("%w: last LSN of %d bytes", kv.ErrCorrupt, len(v))
+	}
+	return kv.LSN(n), nil
+}
+
+// Update runs fn in the writer turn over a batch on the present state and commits what it staged, with a
+// change record of kind and ids; it returns the commit's LSN. A nil error means durable.
+//
+// fn must make no network call, must not keep the batch, and must not call Update, which would wait for
+// itself until ctx ends. An error of fn, or a panic, which Update lets through, drops the batch. A batch
+// without changes commits nothing and returns the last LSN.
+//
+// ctx counts until the batch is applied: cancelled before, Update returns its error and leaves no trace;
+// after that the true outcome is returned. Errors: ctx's, fn's, kv.ErrTooLarge, kv.ErrClosed, and
+// kv.ErrReadOnly, alone or with kv.ErrDiskFull, when the disk failed; then views of this process may show
+// the commit, but it was not acknowledged, every later Update fails alike, and the store must be reopened.
+//
+// Costs, beside fn: one write of the batch to the engine's log and memory, and a sync of the disk, which all
+// Updates share that are applied while the sync before it runs.
+func (l *Log) Update(ctx context.Context, kind string, ids []string, fn func(b *kv.Batch) error) (kv.LSN, error) {
+	l.life.RLock()
+	defer l.life.RUnlock()
 	lsn, err := l.commit(ctx, kind, ids, fn)
-	<-l.turn
-	if err != nil || lsn == 0 {
-		return l.LSN(), err
+	if err != nil {
+		return 0, err
+	}
+	if lsn == 0 {
+		return l.LSN(), nil
 	}
 	if err := l.sync.wait(); err != nil {
 		return 0, fmt.Errorf("wal: sync: %w", err)
@@ -70,10 +94,19 @@ func (l *Log) Update(ctx context.Context, kind string, ids []string, fn func(b *
 	return lsn, nil
 }
 
+// commit takes the turn and applies what fn stages. It returns 0 for a batch without changes.
 func (l *Log) commit(ctx context.Context, kind string, ids []string, fn func(b *kv.Batch) error) (kv.LSN, error) {
-	b, err := l.store.NewBatch(l.last)
-	if err != nil {
+	if err := l.takeTurn(ctx); err != nil {
 		return 0, err
+	}
+	defer func() { <-l.turn }()
+	if err := l.store.Ready(ctx); err != nil {
+		return 0, fmt.Errorf("wal: commit: %w", err)
+	}
+	last := l.LSN()
+	b, err := l.store.NewBatch(last)
+	if err != nil {
+		return 0, fmt.Errorf("wal: commit: %w", err)
 	}
 	defer b.Close()
 	if err := fn(b); err != nil {
@@ -82,37 +115,100 @@ func (l *Log) commit(ctx context.Context, kind string, ids []string, fn func(b *
 	if b.Empty() {
 		return 0, nil
 	}
+	lsn := last + 1
+	c := Change{LSN: lsn, Kind: kind, IDs: ids, Time: l.now()}
+	if err := b.Set(changeKey(lsn), c.encode()); err != nil {
+		return 0, fmt.Errorf("wal: commit: change record: %w", err)
+	}
+	if err := b.Set(space.Key(space.LSN), codec.AppendKeyUint64(nil, uint64(lsn))); err != nil {
+		return 0, fmt.Errorf("wal: commit: last LSN: %w", err)
+	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	lsn := l.last + 1
-	c := Change{LSN: lsn, Kind: kind, IDs: ids, Time: l.now()}
-	if err := b.Set(changeKey(lsn), c.encode()); err != nil {
-		return 0, err
+	if err := l.publish(b, last, lsn); err != nil {
+		return 0, fmt.Errorf("wal: commit: %w", err)
 	}
-	if err := b.Set(space.Key(space.LSN), codec.AppendKeyUint64(nil, uint64(lsn))); err != nil {
-		return 0, err
-	}
-	l.pub.Lock()
-	defer l.pub.Unlock()
-	if err := l.store.Apply(b); err != nil {
-		return 0, err
-	}
-	l.last = lsn
-	b.Committed(lsn)
 	return lsn, nil
 }
 
-// LSN is the last published commit.
+func (l *Log) takeTurn(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-l.closed:
+		return fmt.Errorf("wal: commit: %w", kv.ErrClosed)
+	}
+	select {
+	case <-l.closed: // both were ready
+		<-l.turn
+		return fmt.Errorf("wal: commit: %w", kv.ErrClosed)
+	default:
+		return nil
+	}
+}
+
+// publish applies b and makes it the last commit. Applying may wait for the disk (when the engine changes
+// to a new log file), and hooks take what time they take; views asked for meanwhile are of the commit
+// before, and nobody waits.
+func (l *Log) publish(b *kv.Batch, last, lsn kv.LSN) error {
+	before, err := l.store.Snapshot(last)
+	if err != nil {
+		return err
+	}
+	defer before.Close()
+	l.pub.Lock()
+	l.before = before
+	l.pub.Unlock()
+	err = l.store.Apply(b)
+	if err == nil {
+		b.Committed(lsn)
+		last = lsn
+	}
+	l.pub.Lock()
+	defer l.pub.Unlock()
+	l.before, l.last = nil, last
+	return err
+}
+
+// syncAll makes every published commit durable.
+func (l *Log) syncAll() error {
+	last := l.LSN()
+	err := l.store.Sync()
+	if err == nil {
+		l.feed.advance(last)
+	} else {
+		l.feed.poke()
+	}
+	return err
+}
+
+// LSN is the last published commit. It may not be durable yet; Durable is.
 func (l *Log) LSN() kv.LSN {
 	l.pub.RLock()
 	defer l.pub.RUnlock()
 	return l.last
 }
 
-// View returns a snapshot of the last published commit. Close it.
+// View returns a snapshot of the last published commit. Close it. It never waits for a writer.
 func (l *Log) View() (*kv.Snapshot, error) {
 	l.pub.RLock()
 	defer l.pub.RUnlock()
+	if l.before != nil {
+		return l.before.Share()
+	}
 	return l.store.Snapshot(l.last)
+}
+
+// Close refuses new Updates, waits for those in progress to have their true outcome, and ends waiting
+// consumers of the feed. Call it before closing the store. It is idempotent.
+func (l *Log) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	l.life.Lock()
+	defer l.life.Unlock()
+	return nil
 }

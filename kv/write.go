@@ -1,0 +1,119 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// NewBatch returns an empty batch whose reads see the store's present state (labelled base) below its
+// own changes. Only the holder of the writer turn may create one. It fails with ErrReadOnly when the store
+// takes no writes. Close the batch.
+func (s *Store) NewBatch(base LSN) (*Batch, error) {
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	if err := s.writable(); err != nil {
+		return nil, wrap("new batch", err)
+	}
+	return &Batch{store: s, b: s.db.NewIndexedBatch(), base: base}, nil
+}
+
+func (s *Store) writable() error {
+	if s.readOnly {
+		return ErrReadOnly
+	}
+	return s.latch.err()
+}
+
+// Ready waits while flushes and compactions lag behind, so that memory and the cost of reads stay bounded.
+// Call it before Apply, without locks that readers need. It fails when the store takes no writes.
+func (s *Store) Ready(ctx context.Context) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	if ctx.Done() != nil {
+		// The throttle knows its own events only.
+		defer context.AfterFunc(ctx, s.throttle.poke)()
+	}
+	return wrap("wait for flush", s.throttle.wait(func() error { return errors.Join(s.stopped(), ctx.Err()) }, s.lagging))
+}
+
+// Apply makes b visible at once and wholly, not yet durable: Sync does that. It does not run b's hooks, and
+// it does not wait for room (Ready does). After it, b takes no more calls but Close, Committed and Len. An error means that nothing became visible.
+func (s *Store) Apply(b *Batch) (err error) {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	if b.b == nil || b.applied {
+		return wrap("apply", ErrClosed)
+	}
+	if err := s.writable(); err != nil {
+		return wrap("apply", err)
+	}
+	defer s.guard("apply", &err)
+	b.applied = true
+	b.size = b.b.Len()
+	if err := s.db.Apply(b.b, pebble.NoSync); err != nil {
+		return wrap("apply", err)
+	}
+	return wrap("apply", s.latch.engineErr())
+}
+
+// Sync makes every batch applied before the call durable. It costs one sync of the disk, whatever the
+// number of batches. A nil return is true even if the store became read-only meanwhile.
+func (s *Store) Sync() (err error) {
+	s.mu.RLock() // not enter: what was applied before Close began may still be synced
+	defer s.mu.RUnlock()
+	if s.closed {
+		return ErrClosed
+	}
+	if s.readOnly {
+		return wrap("sync", ErrReadOnly)
+	}
+	if err := s.latch.durable(); err != nil {
+		return wrap("sync", err)
+	}
+	defer s.guard("sync", &err)
+	if err := s.db.LogData(nil, pebble.Sync); err != nil {
+		return wrap("sync", err)
+	}
+	return wrap("sync", s.latch.durable())
+}
+
+// stopped tells a waiting writer to give up.
+func (s *Store) stopped() error {
+	if s.closing.Load() {
+		return ErrClosed
+	}
+	return s.writable()
+}
+
+// lagging reports whether a writer must wait for flushes or compactions.
+func (s *Store) lagging() bool {
+	m := s.db.Metrics()
+	return m.MemTable.Size >= s.memLimit || m.Levels[0].Sublevels >= s.l0Limit
+}
+
+// events connects the engine's events to the throttle and the latch. They run under the engine's locks.
+func (s *Store) events() *pebble.EventListener {
+	return &pebble.EventListener{
+		WALCreated:    func(pebble.WALCreateInfo) { s.throttle.poke() },
+		FlushEnd:      func(pebble.FlushInfo) { s.throttle.poke() },
+		CompactionEnd: func(pebble.CompactionInfo) { s.throttle.poke() },
+		BackgroundError: func(err error) {
+			if s.latch.err() == nil {
+				s.log.Warn("storage engine: background job failed", "error", err)
+			}
+		},
+		DataCorruption: func(i pebble.DataCorruptionInfo) {
+			s.latch.set(fmt.Errorf("corrupt file %s: %w", filepath.Base(i.Path), i.Details))
+		},
+	}
+}
