@@ -16,13 +16,6 @@ import (
 	"github.com/glimdb/db/vector"
 )
 
-// Cache is a byte store for replies. Get reports false for an absent key. A cache that fails slows
-// queries down and never fails them.
-type Cache interface {
-	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
-	Put(ctx context.Context, key string, value []byte) error
-}
-
 // Config is what an Engine works with. View, Vectors, Embedder and Tokenizer are required.
 type Config struct {
 	// View returns a snapshot of the last published commit; the engine closes it.
@@ -47,8 +40,9 @@ type Config struct {
 	// Reranker reorders chunks; nil: none does.
 	Reranker llm.Reranker
 
-	// KeywordCache and AnswerCache keep replies; nil: every query asks again.
-	KeywordCache, AnswerCache Cache
+	// KeywordCache and AnswerCache keep replies; nil: every query asks again. A cache that fails slows
+	// queries down and never fails them.
+	KeywordCache, AnswerCache llm.ByteStore
 	// Defaults fill zero fields of a query's Options. Keywords and history have none.
 	Defaults Options
 	// Now is the clock of the trace; nil: time.Now.
@@ -69,7 +63,7 @@ type Engine struct {
 	answerer      llm.Chat
 	reranker      llm.Reranker
 
-	keywordCache, answerCache Cache
+	keywordCache, answerCache llm.ByteStore
 
 	count    *counter
 	defaults Options

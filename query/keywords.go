@@ -65,6 +65,7 @@ func (e *Engine) keywords(ctx context.Context, q *run) error {
 		return err
 	}
 	k := &res.Keywords
+	k.High, k.Low = list(k.High), list(k.Low)
 	if len(k.High)+len(k.Low) == 0 {
 		if runes(q.question) >= shortQuestion {
 			res.fallback(StepKeywords, string(o.Mode), string(Naive), "no keywords were found in a long question")
@@ -72,7 +73,7 @@ func (e *Engine) keywords(ctx context.Context, q *run) error {
 			return nil
 		}
 		res.fallback(StepKeywords, string(k.Origin), string(OriginQueryText), "no keywords were found: the question stands in as a low keyword")
-		*k = UsedKeywords{Keywords{Low: []string{q.question}}, OriginQueryText}
+		*k = UsedKeywords{Keywords{High: []string{}, Low: []string{q.question}}, OriginQueryText}
 	}
 	switch {
 	case o.Mode == Local && len(k.Low) == 0:

@@ -240,7 +240,7 @@ type ReplyInfo struct {
 type Counts struct {
 	Entities  Cut `json:"entities"`
 	Relations Cut `json:"relations"`
-	// RelationsBounded: relations beyond the ones counted exist, and no budget would have admitted them.
+	// RelationsBounded: relations beyond the ones counted may exist; none of them could fit the budget.
 	RelationsBounded bool        `json:"relations_bounded,omitempty"`
 	Chunks           ChunkCounts `json:"chunks"`
 }

@@ -137,7 +137,7 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 type leg struct {
 	entities  []Entity
 	relations []Relation
-	bounded   bool // relations beyond these exist and cannot fit the budget
+	bounded   bool // relations beyond these may exist and cannot fit the budget
 	chunks    []candidate
 	reasons   []Reason
 	step      TraceStep

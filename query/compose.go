@@ -1,0 +1,120 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// compose orders and cuts the chunks, settles references and outcome, and renders the context. The
+// snapshot is released: a reranker may take its time.
+func (q *run) compose(ctx context.Context, chunks []Chunk) error {
+	res := q.res
+	n := &res.Counts.Chunks
+	found := res.Counts.Entities.Found + res.Counts.Relations.Found + n.Merged
+	n.Reranked = n.Merged
+	if q.reranks() && len(chunks) > 0 {
+		var err error
+		if chunks, err = q.rerank(ctx, chunks); err != nil {
+			return err
+		}
+		n.Reranked = len(chunks)
+	}
+	n.AboveScore = n.Reranked
+	if least := q.opt.MinRerankScore.Or(0); q.reranks() && least > 0 {
+		before := len(chunks)
+		chunks = slices.DeleteFunc(chunks, func(c Chunk) bool { return c.RerankScore.Or(1) < least })
+		n.AboveScore = len(chunks)
+		res.reasonIf(ReasonChunksBelowScore, before-len(chunks), fmt.Sprintf("chunks scored below %v by the reranker", least))
+	}
+	t := q.e.timer(StepContext)
+	chunks = chunks[:min(len(chunks), q.opt.ChunkTopK)]
+	n.WithinTopK = len(chunks)
+	chunks = q.cutChunks(chunks)
+	n.Kept = len(chunks)
+	q.refer(chunks)
+	q.settle(found)
+	if res.Outcome == OutcomeOK && q.opt.Want != WantData {
+		res.Context = render(q.kg(), res.Data.Entities, res.Data.Relations, res.Data.Chunks, res.Data.References)
+	}
+	t.count("chunks", n.Kept)
+	t.count("references", len(res.Data.References))
+	t.count("tokens", res.Tokens.Total())
+	q.record(t)
+	return nil
+}
+
+// refer settles chunks and references, and which references entities and relations have.
+func (q *run) refer(chunks []Chunk) {
+	d := &q.res.Data
+	d.References = refer(chunks)
+	d.Chunks = chunks
+	for i := range d.Entities {
+		d.Entities[i].References = referTo(d.References, d.Entities[i].Paths)
+	}
+	for i := range d.Relations {
+		d.Relations[i].References = referTo(d.References, d.Relations[i].Paths)
+	}
+}
+
+// settle tells the outcome; found is the number of things before any cut.
+func (q *run) settle(found int) {
+	res := q.res
+	if q.opt.Budget.Total <= res.Tokens.Fixed {
+		res.reason(ReasonPromptOverBudget, res.Tokens.Fixed, fmt.Sprintf("system text, history, question and margin take %d of %d tokens",
+			res.Tokens.Fixed, q.opt.Budget.Total))
+	}
+	shown := len(res.Data.Entities) + len(res.Data.Relations) + len(res.Data.Chunks)
+	switch {
+	case found == 0:
+		res.Outcome = OutcomeNoResult
+	case shown == 0:
+		res.Outcome = OutcomeEmptyAfterFilter
+	case res.Counts.Chunks.Merged == 0:
+		res.reason(ReasonNoChunks, 0, "entities and relations were found, and no chunk of theirs was picked")
+	}
+}
+
+// rerank orders chunks by the reranker's score, ties in the order given. Chunks without a usable score
+// are dropped; a reranker that fails as a whole leaves the order as it was.
+func (q *run) rerank(ctx context.Context, chunks []Chunk) ([]Chunk, error) {
+	t := q.e.timer(StepRerank)
+	defer func() { q.record(t) }()
+	docs := make([]string, len(chunks))
+	for i, c := range chunks {
+		docs[i] = c.Content
+	}
+	scores, err := q.e.reranker.Rerank(ctx, q.question, docs)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("query: rerank: %w", ctx.Err())
+	}
+	if err == nil && len(scores) != len(docs) {
+		err = fmt.Errorf("%d scores for %d documents", len(scores), len(docs))
+	}
+	var scored []Chunk
+	for i := range chunks {
+		if err != nil {
+			break
+		}
+		if s := scores[i]; !math.IsNaN(s) && !math.IsInf(s, 0) {
+			chunks[i].RerankScore = Some(s)
+			scored = append(scored, chunks[i])
+		}
+	}
+	if err == nil && len(scored) == 0 {
+		err = fmt.Errorf("none of %d scores is a finite number", len(scores))
+	}
+	if err != nil {
+		q.e.log.Warn("query: reranker failed, the first order stays", "model", q.e.reranker.ID(), "error", err)
+		q.res.fallback(StepRerank, q.e.reranker.ID(), "none", err.Error())
+		t.note("failed")
+		return chunks, nil
+	}
+	q.res.reasonIf(ReasonChunksUnscored, len(chunks)-len(scored), "chunks have no usable score of the reranker")
+	slices.SortStableFunc(scored, func(a, b Chunk) int { return cmp.Compare(b.RerankScore.Or(0), a.RerankScore.Or(0)) })
+	t.count("documents", len(docs))
+	t.count("scored", len(scored))
+	return scored, nil
+}

@@ -1,0 +1,119 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/kv"
+)
+
+// pick chooses chunks of the entities and relations that survived the budget.
+func (q *run) pick(r *reader, query []float32) (ofEntities, ofRelations []candidate, err error) {
+	data := q.res.Data
+	owners := make([]owner, len(data.Entities))
+	for i, e := range data.Entities {
+		owners[i] = owner{e.Name, e.Sources}
+	}
+	ofEntities, err = q.pickFrom(r, query, newPool(owners, nil, true, q.opt.RelatedChunkCap), ViaEntity)
+	if err != nil {
+		return nil, nil, err
+	}
+	taken := make(map[string]bool, len(ofEntities))
+	for _, c := range ofEntities {
+		taken[c.id] = true
+	}
+	owners = make([]owner, len(data.Relations))
+	for i, rel := range data.Relations {
+		owners[i] = owner{rel.Src + " - " + rel.Dst, rel.Sources}
+	}
+	ofRelations, err = q.pickFrom(r, query, newPool(owners, taken, false, q.opt.RelatedChunkCap), ViaRelation)
+	return ofEntities, ofRelations, err
+}
+
+// pickFrom applies the picker, with PickWeight where PickVector cannot work (spec/query.md §5.2).
+func (q *run) pickFrom(r *reader, query []float32, p pool, via Via) ([]candidate, error) {
+	related := q.opt.RelatedChunks.Or(defaultRelated)
+	if related <= 0 || len(p.owners) == 0 {
+		return nil, nil
+	}
+	if q.picker() != PickVector {
+		return p.pickByWeight(related, via), nil
+	}
+	byWeight := func(why string) ([]candidate, error) {
+		q.res.fallback(StepPick, string(PickVector), string(PickWeight), fmt.Sprintf("chunks by %s: %s", via, why))
+		return p.pickByWeight(related, via), nil
+	}
+	if r.chunks == nil {
+		return byWeight("the workspace holds no chunk vectors")
+	}
+	if p.vectorQuota(related) == 0 {
+		return byWeight("the quota of one owner is below one chunk")
+	}
+	ids, owners := p.all()
+	vectors, err := r.chunks.GetMany(r.snap, ids)
+	if err != nil {
+		return nil, fmt.Errorf("query: pick chunks: %w", err)
+	}
+	missing := 0
+	for _, v := range vectors {
+		if v == nil {
+			missing++
+		}
+	}
+	q.res.reasonIf(ReasonVectorsMissing, missing, fmt.Sprintf("candidate chunks by %s have no stored vector", via))
+	if float64(missing) > maxMissingShare*float64(len(ids)) || missing == len(ids) {
+		return byWeight("too many candidates have no stored vector")
+	}
+	return p.pickByVector(query, ids, owners, vectors, p.vectorQuota(related), via), nil
+}
+
+// load reads merged chunks in order: all of them when a reranker is to order them anew, else only as many
+// as can be kept.
+func (q *run) load(ctx context.Context, r *reader, merged []candidate) ([]Chunk, error) {
+	most := len(merged)
+	if !q.reranks() {
+		most = min(most, q.opt.ChunkTopK)
+	}
+	chunks := make([]Chunk, 0, most)
+	missing := 0
+	for _, c := range merged {
+		if len(chunks) == most {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("query: read chunks: %w", err)
+		}
+		chunk, err := q.e.chunk(r.snap, c)
+		if errors.Is(err, kv.ErrNotFound) {
+			missing++
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("query: read chunk %q: %w", c.id, err)
+		}
+		if chunk.Content == "" {
+			missing++
+			continue
+		}
+		chunks = append(chunks, chunk)
+	}
+	q.res.reasonIf(ReasonDanglingChunks, missing, "chunk ids have no stored text")
+	return chunks, nil
+}
+
+// chunk reads one chunk; an id that names none is kv.ErrNotFound.
+func (e *Engine) chunk(r kv.Reader, c candidate) (Chunk, error) {
+	doc, order, ok := record.ParseChunkID(c.id)
+	if !ok {
+		return Chunk{}, kv.ErrNotFound
+	}
+	v, err := r.Get(record.ChunkKey(e.workspace, doc, order))
+	if err != nil {
+		return Chunk{}, err
+	}
+	s, err := record.DecodeChunk(doc, order, v)
+	return Chunk{ID: c.id, Document: doc, Order: order, Path: s.Path, Start: s.Start, End: s.End, Content: s.Content,
+		Found: c.found, Tokens: s.Tokens, lineTokens: s.LineTokens}, err
+}
