@@ -38,6 +38,9 @@ const (
 // items, table rows, code and title lines; elsewhere it is a space, so that wrapped text is read as meant.
 func Sentences(text string) []Sentence {
 	p := splitter{text: text, out: make([]Sentence, 0, len(text)/80+1)}
+	if startsInCode(text) {
+		p.fence = "```"
+	}
 	for at := 0; at < len(text); {
 		end := strings.IndexByte(text[at:], '\n')
 		next := len(text)
@@ -52,6 +55,27 @@ func Sentences(text string) []Sentence {
 	}
 	p.flush()
 	return p.out
+}
+
+// startsInCode reports whether text, a piece of a Markdown document, begins inside a fenced block: its first fence
+// closes one. It does when it is bare and the next one opens (it names a language), or when it has no partner.
+func startsInCode(text string) bool {
+	fences := 0
+	firstBare, secondOpens := false, false
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "```") || strings.Contains(line[3:], "`") {
+			continue
+		}
+		fences++
+		switch fences {
+		case 1:
+			firstBare = line == "```"
+		case 2:
+			secondOpens = line != "```"
+		}
+	}
+	return firstBare && (secondOpens || fences%2 == 1)
 }
 
 // splitter gathers lines into paragraphs.

@@ -20,7 +20,8 @@ const (
 	Unspaced
 	// Code is the inside of a `code span`, an address or a path.
 	Code
-	// Tag is an HTML tag or comment start, from < to >.
+	// Tag is markup and data that nobody reads: an HTML tag from < to >, an entity, the ](target) of a Markdown
+	// link, a run of base64 or hexadecimal digits.
 	Tag
 	// Sign is one other rune that is not a space: punctuation, a symbol, an emoji, an invalid byte.
 	Sign
@@ -62,8 +63,8 @@ func appendTokens(dst []Token, text string, from, to int) []Token {
 			}
 			dst = append(dst, Token{i, i + n, Sign})
 			i += n
-		case r == '<':
-			end := tagEnd(s, i)
+		case r == '<' || r == '&' || r == ']' || r == '\\':
+			end := markupEnd(s, i)
 			class := Tag
 			if end < 0 {
 				end, class = i+n, Sign
@@ -75,6 +76,11 @@ func appendTokens(dst []Token, text string, from, to int) []Token {
 			dst = append(dst, Token{i, end, Unspaced})
 			i = end
 		case isWordRune(r):
+			if end := blobEnd(s, i); end > 0 {
+				dst = append(dst, Token{i, end, Tag})
+				i = end
+				continue
+			}
 			t := word(s, i)
 			dst = append(dst, t)
 			i = t.End
@@ -109,6 +115,81 @@ func codeSpan(s string, i int) (Token, int, bool) {
 		end--
 	}
 	return Token{start, end, Code}, i + 1 + n + 1, start < end
+}
+
+// markupEnd returns where the markup that starts at i ends, or -1: a tag, an entity, a link target, or one of the
+// escapes \n, \r and \t that text pulled out of JSON is left with.
+func markupEnd(s string, i int) int {
+	switch s[i] {
+	case '<':
+		return tagEnd(s, i)
+	case '&':
+		limit := min(len(s), i+10)
+		n := strings.IndexByte(s[i:limit], ';')
+		if n < 3 || strings.IndexFunc(s[i+1:i+n], func(r rune) bool { return r >= utf8.RuneSelf || !isASCIIWord(byte(r)) && r != '#' }) >= 0 {
+			return -1
+		}
+		return i + n + 1
+	case ']':
+		if i+1 >= len(s) || s[i+1] != '(' {
+			return -1
+		}
+		limit := min(len(s), i+maxTag)
+		n := strings.IndexAny(s[i+2:limit], "()\n")
+		if n < 0 || s[i+2+n] != ')' {
+			return -1
+		}
+		return i + 2 + n + 1
+	default:
+		if i+1 < len(s) && strings.IndexByte("nrt", s[i+1]) >= 0 && (i+2 == len(s) || s[i+2] == '\\' || 'A' <= s[i+2] && s[i+2] <= 'Z' || s[i+2] == ' ') {
+			return i + 2
+		}
+		return -1
+	}
+}
+
+// minBlob is the length of a run that is data, not a word: shorter than any common digest.
+const minBlob = 32
+
+// blobEnd returns where a run of base64 or hexadecimal digits that starts at i ends, at most maxToken on, or -1.
+func blobEnd(s string, i int) int {
+	var upper, lower, digit, hex int
+	end := i
+	for end < len(s) && end-i < maxToken {
+		c := s[end]
+		switch {
+		case isASCIIDigit(c):
+			digit++
+			hex++
+		case 'a' <= c && c <= 'z':
+			lower++
+			if c <= 'f' {
+				hex++
+			}
+		case 'A' <= c && c <= 'Z':
+			upper++
+			if c <= 'F' {
+				hex++
+			}
+		case c != '+' && c != '/' && c != '=':
+			if end-i < minBlob {
+				return -1
+			}
+			return blob(i, end, upper, lower, digit, hex)
+		}
+		end++
+	}
+	if end-i < minBlob {
+		return -1
+	}
+	return blob(i, end, upper, lower, digit, hex)
+}
+
+func blob(i, end, upper, lower, digit, hex int) int {
+	if hex == end-i && digit > 0 || upper > 2 && lower > 2 && digit > 2 || end-i == maxToken && upper > 2 && lower > 2 {
+		return end
+	}
+	return -1
 }
 
 // tagEnd returns where the tag that starts at i ends, or -1.
@@ -187,8 +268,6 @@ func word(s string, i int) Token {
 		case isDigit(r):
 			digits++
 		case unicode.IsMark(r) || r == '\u200d' || r == '\u00ad':
-		case r == '_':
-			letters++
 		default:
 			if !joins(s, i, end, r, n, digits) {
 				return wordToken(i, end, letters, digits, parts)
@@ -218,16 +297,12 @@ func joins(s string, start, end int, r rune, n, digits int) bool {
 		return false
 	}
 	switch r {
-	case '\'', '’', '-', '‐', '‑', '·':
-		return true
-	case '.':
+	case '\'', '’', '-', '‐', '‑', '·', '.', '_':
 		return true
 	case ',':
 		return isDigit(next) && isASCIIDigit(s[end-1])
 	case ':':
 		return digits > 0 || isDigit(next) && s[end-1] != ')'
-	case '@', '+', '#':
-		return false
 	}
 	return false
 }

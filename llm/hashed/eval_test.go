@@ -31,14 +31,14 @@ func TestRetrievalQuality(t *testing.T) {
 		c := cranfield(t)
 		got, plain := measure(c, cosines(t, e, c)), measure(c, bm25(c))
 		t.Logf("nDCG@10 %.3f (BM25 %.3f); relevant above the threshold %.2f, all %.2f", got.ndcg10, plain.ndcg10, got.relevantPass, got.allPass)
-		floor(t, "nDCG@10", got.ndcg10, 0.40)
+		floor(t, "nDCG@10", got.ndcg10, 0.42)
 		floor(t, "relevant documents above the threshold", got.relevantPass, 0.8)
 	})
 	t.Run("musique", func(t *testing.T) {
 		c := musique(t)
 		got, plain := measure(c, cosines(t, e, c)), measure(c, bm25(c))
 		t.Logf("recall@5 %.3f (BM25 %.3f); gold above the threshold %.2f, all %.2f", got.recall5, plain.recall5, got.relevantPass, got.allPass)
-		floor(t, "recall@5", got.recall5, 0.40)
+		floor(t, "recall@5", got.recall5, 0.43)
 		floor(t, "gold passages above the threshold", got.relevantPass, 0.75)
 		if got.allPass > 0.2 {
 			t.Errorf("%.2f of all passages are above the threshold: it tells nothing apart", got.allPass)
