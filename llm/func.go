@@ -44,7 +44,7 @@ func (e *funcEmbedder) ID() string { return e.id }
 
 // FuncChat makes a Chat of a function that returns whole replies; each is delivered as one piece. id is part of
 // cache keys and must change with whatever changes replies. f must be safe for concurrent use. An empty
-// Finish of its reply means FinishStop.
+// Finish of its reply means FinishStop, and a usage without calls means one call.
 func FuncChat(id string, f func(ctx context.Context, req Request) (Reply, error)) Chat {
 	return &funcChat{id: id, f: f}
 }
@@ -67,6 +67,9 @@ func (c *funcChat) Generate(ctx context.Context, req Request) iter.Seq2[Delta, e
 		}
 		if r.Finish == "" {
 			r.Finish = FinishStop
+		}
+		if r.Usage.Calls == 0 && !r.Cached {
+			r.Usage.Calls = 1
 		}
 		yield(Delta(r), nil)
 	}

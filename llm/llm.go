@@ -60,7 +60,8 @@ const (
 	FinishFilter Finish = "content_filter"
 )
 
-// Usage counts tokens of one or many calls.
+// Usage counts calls and tokens. A provider reports one call in the usage of each reply, with the tokens if it
+// knows them.
 type Usage struct {
 	Calls            int `json:"calls"`
 	CachedCalls      int `json:"cached_calls,omitempty"` // answered from a cache, not counted in Calls
@@ -82,9 +83,10 @@ type Delta struct {
 	Cached bool
 }
 
-// Chat is a text model.
+// Chat is a text model. It must be safe for concurrent use.
 type Chat interface {
-	// Generate streams the reply. An error comes last; breaking the loop ends the call.
+	// Generate returns the reply as it comes. Each loop over the sequence is a call of its own. An error comes last
+	// and once; breaking the loop ends the call. The request is read only, and not kept after the loop.
 	Generate(ctx context.Context, req Request) iter.Seq2[Delta, error]
 	// ID names provider, model and whatever else changes replies; it is part of cache keys.
 	ID() string
@@ -98,7 +100,7 @@ type Reply struct {
 	Cached bool
 }
 
-// Complete collects the stream of one call.
+// Complete collects the stream of one call. On error it returns no part of the reply.
 func Complete(ctx context.Context, c Chat, req Request) (Reply, error) {
 	var (
 		r  Reply
@@ -128,9 +130,10 @@ const (
 	ForQuery
 )
 
-// Embedder turns texts into vectors.
+// Embedder turns texts into vectors. It must be safe for concurrent use.
 type Embedder interface {
-	// Embed returns one vector of Dim values for each text, in order. The slices are the caller's.
+	// Embed returns one vector of Dim values for each text, in order; no texts give none. The vectors are the
+	// caller's; texts is read only and not kept.
 	Embed(ctx context.Context, texts []string, kind Kind) ([][]float32, error)
 	// Dim is the length of every vector, at least 1.
 	Dim() int
@@ -138,14 +141,14 @@ type Embedder interface {
 	ID() string
 }
 
-// Reranker scores documents against a query.
+// Reranker scores documents against a query. It must be safe for concurrent use.
 type Reranker interface {
 	// Rerank returns one score for each document, in the order given; higher is better.
 	Rerank(ctx context.Context, query string, docs []string) ([]float64, error)
 	ID() string
 }
 
-// Tokenizer counts and cuts text the way a model does.
+// Tokenizer counts and cuts text the way a model does. It must be safe for concurrent use.
 type Tokenizer interface {
 	// Count returns the number of tokens of text.
 	Count(text string) int

@@ -1,0 +1,97 @@
+package llm
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// BatchOptions says what one call of an embedder may carry. The zero value is the default.
+type BatchOptions struct {
+	// Texts is the largest number of texts; default 32.
+	Texts int
+	// Tokens bounds the sum of their tokens; 0: no bound. A text that is longer alone makes a call of its own.
+	Tokens int
+	// Tokenizer counts for Tokens and is needed only for that.
+	Tokenizer Tokenizer
+	// Parallel is the number of calls at once; default 4. A Limiter below may hold them back further.
+	Parallel int
+}
+
+// Batch splits long calls of e into several, keeps the order of texts and checks what comes back: a wrong
+// number of vectors, or one of another dimension, not finite or zero, is a *VectorError whose Index counts in
+// the caller's texts. When a call fails the others are cancelled, and nothing is returned.
+func Batch(e Embedder, o BatchOptions) Embedder {
+	if o.Texts <= 0 {
+		o.Texts = 32
+	}
+	if o.Parallel <= 0 {
+		o.Parallel = 4
+	}
+	if o.Tokenizer == nil {
+		o.Tokens = 0
+	}
+	return &batchEmbedder{e, o}
+}
+
+type batchEmbedder struct {
+	Embedder
+	opts BatchOptions
+}
+
+func (e *batchEmbedder) Embed(ctx context.Context, texts []string, kind Kind) ([][]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	vecs := make([][]float32, len(texts))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(e.opts.Parallel)
+	for start := 0; start < len(texts) && groupCtx.Err() == nil; {
+		first, end := start, e.end(texts, start)
+		start = end
+		group.Go(func() error {
+			part, err := e.Embedder.Embed(groupCtx, texts[first:end], kind)
+			if err == nil {
+				err = CheckVectors(e.ID(), part, end-first, e.Dim())
+			}
+			if err != nil {
+				return shiftIndex(err, first)
+			}
+			copy(vecs[first:end], part)
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return vecs, nil
+}
+
+// end returns where the batch that begins at start ends.
+func (e *batchEmbedder) end(texts []string, start int) int {
+	most := min(len(texts), start+e.opts.Texts)
+	if e.opts.Tokens == 0 {
+		return most
+	}
+	sum := 0
+	for i := start; i < most; i++ {
+		if sum += e.opts.Tokenizer.Count(texts[i]); sum > e.opts.Tokens && i > start {
+			return i
+		}
+	}
+	return most
+}
+
+// shiftIndex makes the index of a VectorError count from the first text of the whole call.
+func shiftIndex(err error, by int) error {
+	//nolint:errorlint // the error as returned: one that wraps it counts in texts that are not known here
+	if bad, ok := err.(*VectorError); ok && bad.Index >= 0 {
+		moved := *bad
+		moved.Index += by
+		return &moved
+	}
+	return err
+}

@@ -1,0 +1,169 @@
+package llm_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/glimdb/db/llm"
+	"github.com/glimdb/db/llm/llmtest"
+)
+
+func TestLimiterOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := llm.NewLimiter(1)
+		if err := l.Acquire(t.Context(), llm.PriorityIndex); err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		var wg sync.WaitGroup
+		for _, c := range []struct {
+			name string
+			p    llm.Priority
+		}{{"index 1", 10}, {"summary", 8}, {"index 2", 10}, {"query 1", 5}, {"query 2", 5}, {"index 3", 10}} {
+			wg.Go(func() {
+				if err := l.Acquire(t.Context(), c.p); err != nil {
+					t.Error(err)
+					return
+				}
+				order = append(order, c.name) // the place is the lock
+				l.Release()
+			})
+			synctest.Wait() // arrived
+		}
+		l.Release()
+		wg.Wait()
+		if want := []string{"query 1", "query 2", "summary", "index 1", "index 2", "index 3"}; !slices.Equal(order, want) {
+			t.Errorf("order %q", order)
+		}
+	})
+}
+
+func TestLimiterCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := llm.NewLimiter(1)
+		if err := l.Acquire(t.Context(), llm.PriorityQuery); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan error, 1)
+		go func() { gone <- l.Acquire(ctx, llm.PriorityQuery) }()
+		synctest.Wait()
+		cancel()
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		l.Release()
+		// The place is free again: the one who left does not hold it.
+		if err := l.Acquire(t.Context(), llm.PriorityIndex); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Acquire(ctx, llm.PriorityQuery); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// Cancelling at the moment of admission must not lose a place.
+func TestLimiterCancelRace(t *testing.T) {
+	l := llm.NewLimiter(2)
+	var wg sync.WaitGroup
+	for i := range 400 {
+		wg.Go(func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			wg.Go(cancel)
+			if l.Acquire(ctx, llm.Priority(i%3)) == nil {
+				l.Release()
+			}
+		})
+	}
+	wg.Wait()
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := l.Acquire(ctx, llm.PriorityQuery); err != nil {
+			t.Fatal("a place was lost")
+		}
+	}
+}
+
+func TestLimitBoundsCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		fake := llmtest.NewChat(llmtest.Rule{Text: "ok", Gate: gate})
+		c := llm.Limit(fake, llm.NewLimiter(3))
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				if _, err := llm.Complete(t.Context(), c, ask("x")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		if n := fake.Count(""); n != 3 {
+			t.Errorf("%d calls before any ended", n)
+		}
+		close(gate)
+		wg.Wait()
+		if fake.Count("") != 10 || fake.MostAtOnce() != 3 {
+			t.Errorf("%d calls, %d at once", fake.Count(""), fake.MostAtOnce())
+		}
+	})
+}
+
+// Queries overtake indexing in every decorator, and a broken loop gives its place back.
+func TestLimitPriorities(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := llm.NewLimiter(1)
+		if err := l.Acquire(t.Context(), llm.PriorityQuery); err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		var order []string
+		note := func(what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, what)
+		}
+		chat := llm.Limit(llm.FuncChat("c", func(_ context.Context, r llm.Request) (llm.Reply, error) {
+			note(string(r.Purpose))
+			return llm.Reply{Text: "x"}, nil
+		}), l)
+		kinds := []string{llm.ForDocument: "documents", llm.ForQuery: "question"}
+		embed := func(k llm.Kind) llm.Embedder {
+			return llm.LimitEmbedder(llm.FuncEmbedder("e", 1, func(context.Context, string) ([]float32, error) {
+				note(kinds[k])
+				return []float32{1}, nil
+			}), l)
+		}
+		var wg sync.WaitGroup
+		start := func(f func()) {
+			wg.Go(f)
+			synctest.Wait()
+		}
+		generate := func(p llm.Purpose) func() {
+			return func() {
+				for range chat.Generate(t.Context(), llm.Request{Purpose: p}) {
+					break
+				}
+			}
+		}
+		start(generate(llm.PurposeGlean))
+		start(func() { _, _ = embed(llm.ForDocument).Embed(t.Context(), []string{"a"}, llm.ForDocument) })
+		start(generate(llm.PurposeExtract))
+		start(generate(llm.PurposeSummary))
+		start(generate(llm.PurposeAnswer))
+		start(func() { _, _ = embed(llm.ForQuery).Embed(t.Context(), []string{"a"}, llm.ForQuery) })
+		start(generate(llm.PurposeKeywords))
+		l.Release()
+		wg.Wait()
+		if want := []string{"answer", "question", "keywords", "summary", "glean", "documents", "extract"}; !slices.Equal(order, want) {
+			t.Errorf("order %q", order)
+		}
+	})
+}
