@@ -170,11 +170,14 @@ func (b *Batch) Attachment(key any, mk func() any) any {
 	return v
 }
 
-// Close drops the batch and its resources, open cursors included; it is idempotent and needed after Apply,
-// too.
+// Close drops the batch and its resources, open cursors included. After Apply it waits for the sync, for the
+// engine may still write from the batch's memory. It is idempotent.
 func (b *Batch) Close() error {
 	if b.b == nil {
 		return nil
+	}
+	if b.applied {
+		_ = b.store.syncWait(b.b) // its outcome is Durable's to tell
 	}
 	for _, c := range b.cursors {
 		_ = c.Close() // never fails

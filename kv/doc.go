@@ -6,7 +6,7 @@
 // range scans and one atomic multi-key commit, so that another ordered store can stand behind it.
 // Checkpoint is an optional capability.
 //
-// It does not order commits, assign LSNs or decide when to sync: package wal does. It knows no key but
+// It does not order commits or assign LSNs: package wal does. It knows no key but
 // the ones it is given and owns none on disk.
 //
 // Values carry a one-byte envelope: raw, or zstd when SetText finds that it pays.
@@ -18,7 +18,7 @@
 // operations pass through latchFS. The first failed change of the directory sets a latch: from then on
 // nothing on disk is changed or removed, and the engine is told that its changes succeeded, so that its
 // pipeline, and with it Close, goes on working; reads are served as before. What keeps K2 is not what the
-// engine believes but the latch, which Apply reads before and Sync after their work. The log is cut back
+// engine believes but the latch, which Apply reads before its work and Batch.Durable after it. The log is cut back
 // to its last synced byte, so that a change whose commit failed does not come back after a restart
 // (unless the disk refuses even that).
 //

@@ -57,8 +57,15 @@ func wrap(op string, err error) error {
 func (s *Store) guard(op string, err *error) {
 	if r := recover(); r != nil {
 		s.poisoned.Store(true)
-		cause := fmt.Errorf("storage engine panicked: %v", r)
-		s.latch.set(cause)
-		*err = fmt.Errorf("kv: %s: %w: %w", op, ErrReadOnly, cause)
+		s.latch.set(panicked(r))
+		*err = wrap(op, readOnly(panicked(r)))
 	}
+}
+
+// panicked makes an error of what the engine panicked with.
+func panicked(r any) error {
+	if err, ok := r.(error); ok {
+		return fmt.Errorf("storage engine panicked: %w", err)
+	}
+	return fmt.Errorf("storage engine panicked: %v", r)
 }

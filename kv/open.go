@@ -52,7 +52,11 @@ func Open(dir string, o Options) (_ *Store, err error) {
 }
 
 func (s *Store) start(dir string, po *pebble.Options) (err error) {
-	defer s.guard("open", &err)
+	defer func() {
+		if r := recover(); r != nil { // the engine panics on some failures of opening
+			err = panicked(r)
+		}
+	}()
 	if s.db, err = pebble.Open(dir, po); err != nil {
 		return err
 	}

@@ -31,7 +31,6 @@ type Store struct {
 
 	closing atomic.Bool  // set first by Close; new calls fail
 	mu      sync.RWMutex // held shared by every call that touches db beside cursors and snapshots
-	closed  bool         // guarded by mu: db is closed
 	once    sync.Once
 }
 
@@ -68,7 +67,6 @@ func (s *Store) close() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
 	err := s.endHandles()
 	s.latch.enter(closing)
 	err = errors.Join(err, s.stop())

@@ -44,8 +44,12 @@ func (s *Store) Ready(ctx context.Context) error {
 	return wrap("wait for flush", s.throttle.wait(func() error { return errors.Join(s.stopped(), ctx.Err()) }, s.lagging))
 }
 
-// Apply makes b visible at once and wholly, not yet durable: Sync does that. It does not run b's hooks, and
-// it does not wait for room (Ready does). After it, b takes no more calls but Close, Committed and Len. An error means that nothing became visible.
+// Apply makes b visible at once and wholly, and asks for its sync; Batch.Durable waits for that. It does not
+// run b's hooks, and it does not wait for room (Ready does). After it, b takes no more calls but Durable,
+// Committed, Len and Close. An error means that nothing became visible.
+//
+// The log record and its sync are one request, on purpose: were the sync a record of its own, a disk that is
+// full just then would leave a whole record of a commit that was never acknowledged.
 func (s *Store) Apply(b *Batch) (err error) {
 	if err := s.enter(); err != nil {
 		return err
@@ -57,34 +61,35 @@ func (s *Store) Apply(b *Batch) (err error) {
 	if err := s.writable(); err != nil {
 		return wrap("apply", err)
 	}
-	defer s.guard("apply", &err)
 	b.applied = true
 	b.size = b.b.Len()
-	if err := s.db.Apply(b.b, pebble.NoSync); err != nil {
+	defer s.guard("apply", &err)
+	if err := s.db.ApplyNoSyncWait(b.b, pebble.Sync); err != nil {
 		return wrap("apply", err)
 	}
 	return wrap("apply", s.latch.engineErr())
 }
 
-// Sync makes every batch applied before the call durable. It costs one sync of the disk, whatever the
-// number of batches. A nil return is true even if the store became read-only meanwhile.
-func (s *Store) Sync() (err error) {
-	s.mu.RLock() // not enter: what was applied before Close began may still be synced
-	defer s.mu.RUnlock()
-	if s.closed {
-		return ErrClosed
+// Durable waits until the batch is durable, with all applied before it. All batches applied while one sync
+// of the disk runs share the next one. Unlike b's other methods it may be called while the store is being
+// closed. A nil return is true even if the store became read-only meanwhile; the error is ErrReadOnly, alone
+// or with ErrDiskFull.
+func (b *Batch) Durable() error {
+	if b.b == nil || !b.applied {
+		return wrap("sync", ErrClosed)
 	}
-	if s.readOnly {
-		return wrap("sync", ErrReadOnly)
-	}
-	if err := s.latch.durable(); err != nil {
+	if err := b.store.syncWait(b.b); err != nil {
 		return wrap("sync", err)
 	}
-	defer s.guard("sync", &err)
-	if err := s.db.LogData(nil, pebble.Sync); err != nil {
-		return wrap("sync", err)
+	return wrap("sync", b.store.latch.durable())
+}
+
+// syncWait waits for the sync that Apply asked for. An engine that panicked may never do it.
+func (s *Store) syncWait(b *pebble.Batch) error {
+	if s.poisoned.Load() {
+		return s.latch.err()
 	}
-	return wrap("sync", s.latch.durable())
+	return b.SyncWait()
 }
 
 // stopped tells a waiting writer to give up.

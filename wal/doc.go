@@ -1,6 +1,6 @@
 // Package wal is the commit path: it opens no file. It gives each commit its LSN, adds the change record
-// to the same batch, applies it, publishes in-memory state at that LSN, and waits for the shared group
-// sync outside the writer turn before acknowledging.
+// to the same batch, applies it, publishes in-memory state at that LSN, and waits outside the writer turn
+// for its sync, which the commits of many writers share, before acknowledging.
 //
 // It does not own a log file (the engine's own log is the log), does not know what is committed, and
 // makes no network call.
@@ -13,7 +13,7 @@
 //
 // Concurrency: Log is safe for concurrent use. One Update runs at a time (the writer turn); readers never
 // wait for one: while a commit is applied and published, a new view is of the commit before it. Lock
-// order: life, turn, pub; a sync round's lock is taken after the turn was released.
+// order: life, turn, pub. Nobody holds the turn or pub while waiting for a sync.
 //
 // Invariants:
 //   - W1: LSNs are assigned 1, 2, 3, ... in commit order and never reused; a change record exists for each.

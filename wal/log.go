@@ -16,7 +16,6 @@ import (
 type Log struct {
 	store *kv.Store
 	now   func() time.Time
-	sync  *groupSync
 	feed  *feed
 
 	turn   chan struct{} // the writer turn: holds one token
@@ -39,9 +38,7 @@ func Open(s *kv.Store, now func() time.Time) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wal: open: %w", err)
 	}
-	l := &Log{store: s, now: now, turn: make(chan struct{}, 1), closed: make(chan struct{}), last: last, feed: newFeed(last)}
-	l.sync = newGroupSync(l.syncAll)
-	return l, nil
+	return &Log{store: s, now: now, turn: make(chan struct{}, 1), closed: make(chan struct{}), last: last, feed: newFeed(last)}, nil
 }
 
 func readLast(s *kv.Store) (kv.LSN, error) {
@@ -81,55 +78,65 @@ func readLast(s *kv.Store) (kv.LSN, error) {
 func (l *Log) Update(ctx context.Context, kind string, ids []string, fn func(b *kv.Batch) error) (kv.LSN, error) {
 	l.life.RLock()
 	defer l.life.RUnlock()
-	lsn, err := l.commit(ctx, kind, ids, fn)
+	b, lsn, err := l.commit(ctx, kind, ids, fn)
+	if b != nil {
+		defer b.Close()
+	}
 	if err != nil {
 		return 0, err
 	}
 	if lsn == 0 {
 		return l.LSN(), nil
 	}
-	if err := l.sync.wait(); err != nil {
-		return 0, fmt.Errorf("wal: sync: %w", err)
+	if err := b.Durable(); err != nil {
+		l.feed.poke() // nothing more will come
+		return 0, fmt.Errorf("wal: commit %d: %w", lsn, err)
 	}
+	l.feed.advance(lsn)
 	return lsn, nil
 }
 
-// commit takes the turn and applies what fn stages. It returns 0 for a batch without changes.
-func (l *Log) commit(ctx context.Context, kind string, ids []string, fn func(b *kv.Batch) error) (kv.LSN, error) {
+// commit takes the turn and applies what fn stages. It returns LSN 0 for a batch without changes. The
+// caller closes the batch, outside the turn, for that waits for the disk.
+func (l *Log) commit(ctx context.Context, kind string, ids []string, fn func(b *kv.Batch) error) (*kv.Batch, kv.LSN, error) {
 	if err := l.takeTurn(ctx); err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	defer func() { <-l.turn }()
 	if err := l.store.Ready(ctx); err != nil {
-		return 0, fmt.Errorf("wal: commit: %w", err)
+		return nil, 0, fmt.Errorf("wal: commit: %w", err)
 	}
 	last := l.LSN()
 	b, err := l.store.NewBatch(last)
 	if err != nil {
-		return 0, fmt.Errorf("wal: commit: %w", err)
+		return nil, 0, fmt.Errorf("wal: commit: %w", err)
 	}
-	defer b.Close()
-	if err := fn(b); err != nil {
-		return 0, err
-	}
-	if b.Empty() {
-		return 0, nil
+	staged := false
+	defer func() {
+		if !staged { // fn panicked
+			b.Close()
+		}
+	}()
+	err = fn(b)
+	staged = true
+	if err != nil || b.Empty() {
+		return b, 0, err
 	}
 	lsn := last + 1
 	c := Change{LSN: lsn, Kind: kind, IDs: ids, Time: l.now()}
 	if err := b.Set(changeKey(lsn), c.encode()); err != nil {
-		return 0, fmt.Errorf("wal: commit: change record: %w", err)
+		return b, 0, fmt.Errorf("wal: commit: change record: %w", err)
 	}
 	if err := b.Set(space.Key(space.LSN), codec.AppendKeyUint64(nil, uint64(lsn))); err != nil {
-		return 0, fmt.Errorf("wal: commit: last LSN: %w", err)
+		return b, 0, fmt.Errorf("wal: commit: last LSN: %w", err)
 	}
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return b, 0, err
 	}
 	if err := l.publish(b, last, lsn); err != nil {
-		return 0, fmt.Errorf("wal: commit: %w", err)
+		return b, 0, fmt.Errorf("wal: commit: %w", err)
 	}
-	return lsn, nil
+	return b, lsn, nil
 }
 
 func (l *Log) takeTurn(ctx context.Context) error {
@@ -164,27 +171,17 @@ func (l *Log) publish(b *kv.Batch, last, lsn kv.LSN) error {
 	l.pub.Lock()
 	l.before = before
 	l.pub.Unlock()
-	err = l.store.Apply(b)
-	if err == nil {
-		b.Committed(lsn)
-		last = lsn
+	defer func() {
+		l.pub.Lock()
+		defer l.pub.Unlock()
+		l.before, l.last = nil, last
+	}()
+	if err := l.store.Apply(b); err != nil {
+		return err
 	}
-	l.pub.Lock()
-	defer l.pub.Unlock()
-	l.before, l.last = nil, last
-	return err
-}
-
-// syncAll makes every published commit durable.
-func (l *Log) syncAll() error {
-	last := l.LSN()
-	err := l.store.Sync()
-	if err == nil {
-		l.feed.advance(last)
-	} else {
-		l.feed.poke()
-	}
-	return err
+	last = lsn
+	b.Committed(lsn)
+	return nil
 }
 
 // LSN is the last published commit. It may not be durable yet; Durable is.

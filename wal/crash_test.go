@@ -1,0 +1,252 @@
+package wal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/glimdb/db/internal/testkit"
+	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/wal"
+)
+
+// script is a deterministic list of commits over few keys, so that every commit changes what others wrote;
+// state(n) is what a store must hold after its first n commits.
+type script struct{ seed uint64 }
+
+const scriptKeys = 24
+
+func scriptKey(i int) []byte { return fmt.Appendf(nil, "u/%02d", i) }
+
+// stage stages commit n (from 1). Sizes vary from a few bytes to more than a memtable of the loops.
+func (s script) stage(n int, set func(k, v []byte) error, del func(k []byte) error, delRange func(lo, hi []byte) error) error {
+	r := rand.New(rand.NewPCG(s.seed, uint64(n)))
+	if n%7 == 0 {
+		i := r.IntN(scriptKeys)
+		if err := delRange(scriptKey(i), scriptKey(i+3)); err != nil {
+			return err
+		}
+	}
+	for range 1 + r.IntN(4) {
+		k := scriptKey(r.IntN(scriptKeys))
+		if r.IntN(4) == 0 {
+			if err := del(k); err != nil {
+				return err
+			}
+			continue
+		}
+		size := []int{3, 300, 9_000, 40_000}[r.IntN(4)]
+		v := bytes.Repeat(fmt.Appendf(nil, "%d.", n), size/3+1)
+		if err := set(k, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s script) commit(ctx context.Context, l *wal.Log, n int) (kv.LSN, error) {
+	return l.Update(ctx, "test", []string{fmt.Sprint(n)}, func(b *kv.Batch) error {
+		return s.stage(n, b.SetText, b.Delete, b.DeleteRange)
+	})
+}
+
+func (s script) state(n int) map[string]string {
+	m := make(map[string]string)
+	for i := 1; i <= n; i++ {
+		_ = s.stage(i, func(k, v []byte) error { m[string(k)] = string(v); return nil },
+			func(k []byte) error { delete(m, string(k)); return nil },
+			func(lo, hi []byte) error {
+				for k := range m {
+					if k >= string(lo) && k < string(hi) {
+						delete(m, k)
+					}
+				}
+				return nil
+			})
+	}
+	return m
+}
+
+// smallOptions make flushes, compactions and log changes happen within a few commits.
+func smallOptions(fs vfs.FS) kv.Options {
+	return kv.Options{FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20}
+}
+
+func openLog(fs vfs.FS) (*kv.Store, *wal.Log, error) {
+	s, err := kv.Open("store", smallOptions(fs))
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := wal.Open(s, nil)
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	return s, l, nil
+}
+
+// runScript commits 1..n and stops at the first error. acked is the last acknowledged commit.
+func runScript(fs vfs.FS, sc script, n int, acked *kv.LSN) (err error) {
+	s, l, err := openLog(fs)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close(), s.Close()) }()
+	for i := int(l.LSN()) + 1; i <= n; i++ {
+		lsn, err := sc.commit(context.Background(), l, i)
+		if err != nil {
+			return errors.Join(err, afterFailure(sc, s, l, err))
+		}
+		*acked = lsn
+	}
+	return nil
+}
+
+// afterFailure checks that a store whose commit failed still reads, and refuses writes at once.
+func afterFailure(sc script, s *kv.Store, l *wal.Log, cause error) error {
+	if errors.Is(cause, testkit.ErrCrashed) {
+		return nil // even reading is over
+	}
+	if !errors.Is(cause, kv.ErrReadOnly) {
+		return fmt.Errorf("failed commit is not ErrReadOnly: %w", cause)
+	}
+	if errors.Is(cause, testkit.ErrNoSpace) && !errors.Is(cause, kv.ErrDiskFull) {
+		return fmt.Errorf("failed commit is not ErrDiskFull: %w", cause)
+	}
+	if _, err := sc.commit(context.Background(), l, 999); !errors.Is(err, kv.ErrReadOnly) {
+		return fmt.Errorf("later commit: %w", err)
+	}
+	v, err := l.View()
+	if err != nil {
+		return fmt.Errorf("view after failure: %w", err)
+	}
+	defer v.Close()
+	if err := sameState(v, sc.state(int(v.LSN()))); err != nil {
+		return fmt.Errorf("reading after failure: %w", err)
+	}
+	return nil
+}
+
+// sameState compares the u/ keys of r with want, by cursor and by Get.
+func sameState(r kv.Reader, want map[string]string) error {
+	c, err := r.Cursor([]byte("u/"), []byte("u0"))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	n := 0
+	for c.Next() {
+		n++
+		if w, ok := want[string(c.Key())]; !ok || w != string(c.Value()) {
+			return fmt.Errorf("key %q: present %v, value of %d bytes, want %d", c.Key(), ok, len(c.Value()), len(w))
+		}
+		if v, err := r.Get(c.Key()); err != nil || !bytes.Equal(v, c.Value()) {
+			return fmt.Errorf("get %q: %d bytes, %w", c.Key(), len(v), err)
+		}
+	}
+	if err := c.Err(); err != nil {
+		return err
+	}
+	if n != len(want) {
+		return fmt.Errorf("%d keys, want %d", n, len(want))
+	}
+	return nil
+}
+
+// verifyPrefix opens what is left and checks that it holds exactly the first LSN commits, at least those
+// that were acknowledged and at most one more, and goes on committing and survives another opening.
+func verifyPrefix(t *testing.T, fs vfs.FS, sc script, acked kv.LSN, atMost kv.LSN) {
+	t.Helper()
+	for round := range 2 {
+		s, l, err := openLog(fs)
+		if err != nil {
+			t.Fatalf("reopen %d: %v", round, err)
+		}
+		lsn := l.LSN()
+		if lsn < acked || lsn > atMost {
+			t.Errorf("reopen %d: LSN %d, acknowledged %d, attempted %d", round, lsn, acked, atMost)
+		}
+		v, err := l.View()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sameState(v, sc.state(int(lsn))); err != nil {
+			t.Errorf("reopen %d at LSN %d: %v", round, lsn, err)
+		}
+		v.Close()
+		next := kv.LSN(1)
+		for c, err := range l.Changes(context.Background(), 0) {
+			if err != nil || c.LSN != next || c.IDs[0] != fmt.Sprint(next) {
+				t.Fatalf("reopen %d: change %+v, %v", round, c, err)
+			}
+			next++
+		}
+		if next != lsn+1 {
+			t.Errorf("reopen %d: feed ends at %d, LSN %d", round, next-1, lsn)
+		}
+		if acked, err = sc.commit(context.Background(), l, int(lsn)+1); err != nil {
+			t.Fatalf("reopen %d: commit: %v", round, err)
+		}
+		atMost = acked
+		if err := errors.Join(l.Close(), s.Close()); err != nil {
+			t.Fatalf("reopen %d: close: %v", round, err)
+		}
+	}
+}
+
+const scriptCommits = 30
+
+func TestHC03_PowerLossAtEveryOperation(t *testing.T) {
+	sc := script{seed: 1}
+	var acked kv.LSN
+	n := testkit.EveryCrashPoint(t, testkit.Loop{Seed: 1}, func(fs *testkit.CrashFS) error {
+		acked = 0
+		return runScript(fs, sc, scriptCommits, &acked)
+	}, func(fs *testkit.CrashFS, survived bool) {
+		if survived && acked != scriptCommits {
+			t.Fatalf("survived with %d commits", acked)
+		}
+		verifyPrefix(t, fs, sc, acked, acked+1)
+	})
+	t.Logf("%d crash points", n)
+}
+
+func TestHC19_DiskFullAtEveryOperation(t *testing.T) {
+	faultLoop(t, testkit.EveryFault, testkit.ErrNoSpace)
+}
+
+func TestHC19_BrokenDiskAtEveryOperation(t *testing.T) {
+	faultLoop(t, testkit.EveryFault, testkit.ErrIO)
+}
+
+func TestHC19_TransientFailureAtEveryOperation(t *testing.T) {
+	faultLoop(t, testkit.EveryTransientFault, testkit.ErrIO)
+}
+
+type loopFunc func(testing.TB, testkit.Loop, error, func(*testkit.CrashFS) error, func(*testkit.CrashFS, bool)) int
+
+func faultLoop(t *testing.T, loop loopFunc, fault error) {
+	sc := script{seed: 2}
+	var acked kv.LSN
+	n := loop(t, testkit.Loop{Seed: 2}, fault, func(fs *testkit.CrashFS) error {
+		acked = 0
+		err := runScript(fs, sc, scriptCommits, &acked)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, fault) {
+			t.Errorf("error does not carry its cause: %v", err)
+		}
+		return err
+	}, func(fs *testkit.CrashFS, survived bool) {
+		if survived && acked != scriptCommits {
+			t.Fatalf("survived with %d commits", acked)
+		}
+		verifyPrefix(t, fs, sc, acked, acked+1)
+	})
+	t.Logf("%d fault points", n)
+}
