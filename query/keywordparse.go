@@ -47,7 +47,7 @@ func parseKeywords(reply string) parsedKeywords {
 			obj, ok = looseObject(text[at:])
 		}
 		if ok {
-			if p := keywordsOf(obj); p.found {
+			if p := fieldsOf(obj); p.found {
 				return p
 			}
 		}
@@ -95,7 +95,7 @@ func strictObject(s string) (map[string]any, bool) {
 	return obj, err == nil
 }
 
-func keywordsOf(obj map[string]any) parsedKeywords {
+func fieldsOf(obj map[string]any) parsedKeywords {
 	var p parsedKeywords
 	for _, name := range slices.Sorted(maps.Keys(obj)) {
 		list := &p.High
@@ -110,7 +110,7 @@ func keywordsOf(obj map[string]any) parsedKeywords {
 		if len(*list) > 0 {
 			continue // a second spelling of the same field
 		}
-		items, dropped := keywordList(obj[name])
+		items, dropped := fieldItems(obj[name])
 		*list = items
 		p.dropped += dropped
 	}
@@ -127,8 +127,8 @@ func letters(s string) string {
 	}, s)
 }
 
-// keywordList reads one field: list items are kept whole, a text is split, anything else is nothing.
-func keywordList(v any) (out []string, dropped int) {
+// fieldItems reads one field: list items are kept whole, a text is split, anything else is nothing.
+func fieldItems(v any) (out []string, dropped int) {
 	var items []any
 	switch v := v.(type) {
 	case nil:
