@@ -66,6 +66,8 @@ type Extraction struct {
 type ExtractReport struct {
 	// Dropped counts records that were not used, by reason ("self_loop", "field_count", ...).
 	Dropped map[string]int
+	// Repaired counts what was damaged and used all the same, by kind ("delimiter", "glued", ...).
+	Repaired map[string]int
 	// Truncated: the model's reply was cut off by its token limit.
 	Truncated bool
 	// Warnings are short sentences for a person.
