@@ -21,6 +21,8 @@ type Chunk struct {
 	Truncated bool
 	// Dropped counts records of the reply that were not used, by reason.
 	Dropped []Count
+	// Repaired counts damage of the reply that was made good, by kind.
+	Repaired []Count
 	// Warnings are the extractor's remarks.
 	Warnings []string
 }
@@ -62,6 +64,7 @@ func (c *Chunk) Encode() []byte {
 	b = codec.AppendString(b, c.Extractor)
 	b = codec.AppendBool(b, c.Truncated)
 	b = appendCounts(b, c.Dropped)
+	b = appendCounts(b, c.Repaired)
 	b = codec.AppendStrings(b, c.Warnings)
 	return codec.AppendString(b, c.Content)
 }
@@ -73,7 +76,7 @@ func DecodeChunk(doc string, order int, v []byte) (Chunk, error) {
 	c.Start, c.End, c.Tokens, c.LineTokens = r.Int(), r.Int(), r.Int(), r.Int()
 	c.Path, c.Extractor = r.String(), r.String()
 	c.Truncated = r.Bool()
-	c.Dropped = readCounts(r)
+	c.Dropped, c.Repaired = readCounts(r), readCounts(r)
 	c.Warnings = r.Strings()
 	c.Content = r.String()
 	return c, r.Done()

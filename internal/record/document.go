@@ -45,8 +45,8 @@ type Version struct {
 	Metadata map[string]string
 	// Time is the document's own time in Unix nanoseconds; 0 means none.
 	Time int64
-	// Bytes is the length of the text.
-	Bytes int
+	// Bytes is the length of the text; Removed counts characters and bytes that cleaning took out.
+	Bytes, Removed int
 	// Track is the id of the enqueue call; EnqueuedAt its time in Unix nanoseconds. Volatile.
 	Track      string
 	EnqueuedAt int64
@@ -57,8 +57,8 @@ type Contents struct {
 	Chunks    int
 	Entities  int // distinct names, ends of relations included
 	Relations int // distinct pairs
-	// Records that were not used, by reason.
-	Dropped []Count
+	// Dropped counts records that were not used, by reason; Repaired damage that was made good, by kind.
+	Dropped, Repaired []Count
 	// Truncated is the number of chunks whose reply was cut off.
 	Truncated int
 	Warnings  []string

@@ -19,6 +19,7 @@ func (d *Document) Encode() []byte {
 	b = codec.AppendUvarint(b, uint64(c.Entities))
 	b = codec.AppendUvarint(b, uint64(c.Relations))
 	b = appendCounts(b, c.Dropped)
+	b = appendCounts(b, c.Repaired)
 	b = codec.AppendUvarint(b, uint64(c.Truncated))
 	b = codec.AppendStrings(b, c.Warnings)
 
@@ -47,7 +48,7 @@ func DecodeDocument(id string, v []byte) (Document, error) {
 
 	c := &d.Contents
 	c.Chunks, c.Entities, c.Relations = r.Int(), r.Int(), r.Int()
-	c.Dropped = readCounts(r)
+	c.Dropped, c.Repaired = readCounts(r), readCounts(r)
 	c.Truncated = r.Int()
 	c.Warnings = r.Strings()
 
@@ -79,6 +80,7 @@ func appendVersion(b []byte, v *Version) []byte {
 	}
 	b = codec.AppendVarint(b, v.Time)
 	b = codec.AppendUvarint(b, uint64(v.Bytes))
+	b = codec.AppendUvarint(b, uint64(v.Removed))
 	b = codec.AppendString(b, v.Track)
 	return codec.AppendVarint(b, v.EnqueuedAt)
 }
@@ -96,7 +98,8 @@ func readVersion(r *codec.Reader) *Version {
 		k := r.String()
 		v.Metadata[k] = r.String()
 	}
-	v.Time, v.Bytes, v.Track, v.EnqueuedAt = r.Varint(), r.Int(), r.String(), r.Varint()
+	v.Time, v.Bytes, v.Removed = r.Varint(), r.Int(), r.Int()
+	v.Track, v.EnqueuedAt = r.String(), r.Varint()
 	return v
 }
 

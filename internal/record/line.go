@@ -1,6 +1,7 @@
 package record
 
 import (
+	"strings"
 	"unicode/utf8"
 )
 
@@ -82,4 +83,12 @@ func AppendJSON(b []byte, s string) []byte {
 		start = i
 	}
 	return append(append(b, s[start:]...), '"')
+}
+
+// EntityText is what an entity's vector is made of.
+func EntityText(e *Entity) string { return e.Name + "\n" + e.Description }
+
+// RelationText is what a relation's vector is made of; Src <= Dst.
+func RelationText(r *Relation) string {
+	return strings.Join(r.Keywords, ",") + "\t" + r.Src + "\n" + r.Dst + "\n" + r.Description
 }

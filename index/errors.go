@@ -1,0 +1,144 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/glimdb/db/kv"
+)
+
+// Errors that callers test with errors.Is. ErrNotFound and ErrTooLarge are package kv's.
+var (
+	// ErrDocument is in the chain of every *DocumentError.
+	ErrDocument = errors.New("index: document refused")
+	// ErrEmptyDocument: a text without content.
+	ErrEmptyDocument = errors.New("index: empty document")
+	// ErrDuplicate: the id is taken, in the store or earlier in the same call.
+	ErrDuplicate = errors.New("index: duplicate document")
+	// ErrEmbedding: an embedder answered with something that cannot be stored.
+	ErrEmbedding = errors.New("index: bad embedding")
+	// ErrConfig: the pipeline's configuration cannot be used.
+	ErrConfig = errors.New("index: bad configuration")
+
+	// errSuperseded: the version being processed was replaced or deleted meanwhile.
+	errSuperseded = errors.New("index: document changed while it was processed")
+)
+
+// DocumentError says why one document of an Enqueue call was refused. The call wrote nothing.
+type DocumentError struct {
+	Index int    // place in the call
+	ID    string // as given; may be empty
+	Field string // "id", "text", "path", "metadata"
+	Err   error
+}
+
+func (e *DocumentError) Error() string {
+	if e.ID == "" {
+		return fmt.Sprintf("index: document %d: %s: %v", e.Index, e.Field, e.Err)
+	}
+	return fmt.Sprintf("index: document %d (%q): %s: %v", e.Index, e.ID, e.Field, e.Err)
+}
+
+// Unwrap returns ErrDocument and the cause.
+func (e *DocumentError) Unwrap() []error { return []error{ErrDocument, e.Err} }
+
+// DuplicateError is the cause of a DocumentError about an id that is taken.
+type DuplicateError struct {
+	ID string
+	// Status of the stored document; empty when the id was given twice in one call.
+	Status string
+}
+
+func (e *DuplicateError) Error() string {
+	if e.Status == "" {
+		return fmt.Sprintf("id %q is given twice in one call", e.ID)
+	}
+	return fmt.Sprintf("id %q is already stored with another text (%s); put replaces it", e.ID, e.Status)
+}
+
+// Unwrap returns ErrDuplicate.
+func (e *DuplicateError) Unwrap() error { return ErrDuplicate }
+
+// NotFoundError lists documents that do not exist.
+type NotFoundError struct{ IDs []string }
+
+func (e *NotFoundError) Error() string {
+	if len(e.IDs) == 1 {
+		return fmt.Sprintf("index: no document %q", e.IDs[0])
+	}
+	return fmt.Sprintf("index: %d documents do not exist, the first is %q", len(e.IDs), e.IDs[0])
+}
+
+// Unwrap returns kv.ErrNotFound.
+func (e *NotFoundError) Unwrap() error { return kv.ErrNotFound }
+
+// ChunkError says which chunk could not be extracted. Replies of the other chunks are kept by the reply
+// cache.
+type ChunkError struct {
+	Number, Of int // counted from 1
+	ID         string
+	Failed     int // chunks of the document that failed, this one included
+	Err        error
+}
+
+func (e *ChunkError) Error() string {
+	s := fmt.Sprintf("chunk %d of %d (%s): %s", e.Number, e.Of, e.ID, cause(e.Err))
+	if e.Failed > 1 {
+		s += fmt.Sprintf(" (and %d more chunks failed)", e.Failed-1)
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *ChunkError) Unwrap() error { return e.Err }
+
+// cause never is empty, whatever a model client returned.
+func cause(err error) string {
+	if s := err.Error(); s != "" {
+		return s
+	}
+	return fmt.Sprintf("error of type %T without a message", err)
+}
+
+// EmbeddingError says what is wrong with an embedder's answer.
+type EmbeddingError struct {
+	Model  string
+	Index  int // place of the vector in the call, -1 when the number of vectors is wrong
+	Reason string
+}
+
+func (e *EmbeddingError) Error() string {
+	if e.Index < 0 {
+		return fmt.Sprintf("%v: model %s: %s", ErrEmbedding, e.Model, e.Reason)
+	}
+	return fmt.Sprintf("%v: model %s: vector %d: %s", ErrEmbedding, e.Model, e.Index, e.Reason)
+}
+
+// Unwrap returns ErrEmbedding.
+func (e *EmbeddingError) Unwrap() error { return ErrEmbedding }
+
+// ModelError says that the store was made with another embedding model. Nothing was written.
+type ModelError struct {
+	StoredModel, GivenModel string
+	StoredDim, GivenDim     int
+}
+
+func (e *ModelError) Error() string {
+	return fmt.Sprintf("index: the store's vectors are of model %s (%d dimensions), the configured one is %s (%d)",
+		e.StoredModel, e.StoredDim, e.GivenModel, e.GivenDim)
+}
+
+// TooLargeError says that the documents of one commit do not fit one.
+type TooLargeError struct {
+	IDs   []string
+	Bytes int // of text
+	Limit int // of a commit, see kv.MaxBatchBytes
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("index: %d document(s) beginning with %q, %d bytes of text, need more than one commit of %d bytes",
+		len(e.IDs), e.IDs[0], e.Bytes, e.Limit)
+}
+
+// Unwrap returns kv.ErrTooLarge.
+func (e *TooLargeError) Unwrap() error { return kv.ErrTooLarge }

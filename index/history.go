@@ -1,0 +1,218 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/kv"
+)
+
+// history reads the source records of objects as they will be once some documents changed: without the
+// stored records of those documents, with the given new ones.
+type history struct {
+	r    kv.Reader
+	ws   string
+	skip map[uint64]bool // sequences of the documents that change
+}
+
+// within returns the records of one kind about o that lie within the caps, in order of position: those
+// of the first n chunks, or of the last n. added are new records of that kind in order. It reads no more
+// than that from the store, besides the records it skips.
+func (h *history) within(k record.Kind, o record.Object, added []record.Source, n int, newest bool) ([]record.Source, error) {
+	prefix := record.SourcePrefix(h.ws, k, o)
+	c, err := h.r.Cursor(prefix, codec.PrefixEnd(prefix))
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	stored := &sourceCursor{c: c, prefix: prefix, kind: k, object: o, skip: h.skip, backward: newest}
+	added = slices.Clone(added)
+	if newest {
+		slices.Reverse(added)
+	}
+	var (
+		out    []record.Source
+		chunks int
+		last   place
+	)
+	for {
+		s, err := stored.peek()
+		if err != nil {
+			return nil, err
+		}
+		if len(added) > 0 && (s == nil || before(&added[0], s, newest)) {
+			s, added = &added[0], added[1:]
+		} else if s == nil {
+			break
+		} else {
+			stored.advance()
+		}
+		if p := placeOf(s); chunks == 0 || p != last {
+			if chunks == n {
+				break
+			}
+			last = p
+			chunks++
+		}
+		out = append(out, *s)
+	}
+	if newest {
+		slices.Reverse(out)
+	}
+	return out, nil
+}
+
+func before(a, b *record.Source, backward bool) bool {
+	if backward {
+		a, b = b, a
+	}
+	return a.Position.Compare(b.Position) < 0
+}
+
+// sourceCursor decodes the records under one prefix, forward or backward.
+type sourceCursor struct {
+	c        kv.Cursor
+	prefix   []byte
+	kind     record.Kind
+	object   record.Object
+	skip     map[uint64]bool
+	backward bool
+
+	cur *record.Source
+}
+
+func (s *sourceCursor) advance() { s.cur = nil }
+
+// peek returns the present record, nil at the end.
+func (s *sourceCursor) peek() (*record.Source, error) {
+	if s.cur != nil {
+		return s.cur, nil
+	}
+	var ok bool
+	if s.backward {
+		ok = s.c.Prev() // before the first move: Last
+	} else {
+		ok = s.c.Next()
+	}
+	for ; ok; ok = s.skipped() {
+		p, err := record.ParsePosition(s.c.Key()[len(s.prefix):])
+		if err != nil {
+			return nil, fmt.Errorf("%w: source of %v: %w", kv.ErrCorrupt, s.object, err)
+		}
+		if s.skip[p.Seq] {
+			continue
+		}
+		rec, err := record.DecodeSource(s.kind, s.object, p, s.c.Value())
+		if err != nil {
+			return nil, fmt.Errorf("%w: source of %v: %w", kv.ErrCorrupt, s.object, err)
+		}
+		s.cur = &rec
+		return s.cur, nil
+	}
+	return nil, s.c.Err()
+}
+
+// skipped moves past all records of the document that the cursor is at.
+func (s *sourceCursor) skipped() bool {
+	p, err := record.ParsePosition(s.c.Key()[len(s.prefix):])
+	if err != nil {
+		return false
+	}
+	at := codec.AppendKeyUint64(slices.Clone(s.prefix), p.Seq)
+	if s.backward {
+		return s.c.SeekLT(at)
+	}
+	return s.c.SeekGE(codec.PrefixEnd(at))
+}
+
+// sourcesOf returns the stored records of one kind about o from one document, in order.
+func sourcesOf(r kv.Reader, ws string, k record.Kind, o record.Object, seq uint64) ([]record.Source, error) {
+	prefix := record.SourcePrefix(ws, k, o)
+	at := codec.AppendKeyUint64(slices.Clone(prefix), seq)
+	c, err := r.Cursor(at, codec.PrefixEnd(at))
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	var out []record.Source
+	sc := &sourceCursor{c: c, prefix: prefix, kind: k, object: o}
+	for {
+		s, err := sc.peek()
+		if err != nil || s == nil {
+			return out, err
+		}
+		out = append(out, *s)
+		sc.advance()
+	}
+}
+
+// contribution is what one document put under its objects.
+type contribution map[record.Object][]record.Source
+
+// contributionOf reads the records behind a document's visible version; empty when there is none. It
+// costs two range scans an entity and one a relation.
+func contributionOf(r kv.Reader, ws, id string, seq uint64) (contribution, error) {
+	objects, err := objectsOf(r, ws, id)
+	if err != nil {
+		return nil, err
+	}
+	c := make(contribution, len(objects))
+	for _, o := range objects {
+		kinds := []record.Kind{record.KindEntity, record.KindEndpoint}
+		if o.IsRelation() {
+			kinds = []record.Kind{record.KindRelation}
+		}
+		for _, k := range kinds {
+			list, err := sourcesOf(r, ws, k, o, seq)
+			if err != nil {
+				return nil, err
+			}
+			c[o] = append(c[o], list...)
+		}
+	}
+	return c, nil
+}
+
+// objectsOf reads the objects that a document speaks of, sorted.
+func objectsOf(r kv.Reader, ws, id string) ([]record.Object, error) {
+	v, err := r.Get(record.ContribKey(ws, id))
+	switch {
+	case errors.Is(err, kv.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	objects, err := record.DecodeObjects(v)
+	if err != nil {
+		return nil, fmt.Errorf("%w: objects of %q: %w", kv.ErrCorrupt, id, err)
+	}
+	return objects, nil
+}
+
+// tallyOf reads an object's tally, a zero one when nothing speaks of it.
+func tallyOf(r kv.Reader, ws string, o record.Object) (record.Tally, error) {
+	v, err := r.Get(record.TallyKey(ws, o))
+	switch {
+	case errors.Is(err, kv.ErrNotFound):
+		return record.Tally{}, nil
+	case err != nil:
+		return record.Tally{}, err
+	}
+	t, err := record.DecodeTally(v)
+	if err != nil {
+		return t, fmt.Errorf("%w: tally of %v: %w", kv.ErrCorrupt, o, err)
+	}
+	return t, nil
+}
+
+// distinctChunks counts the chunks behind some records.
+func distinctChunks(records []record.Source) int {
+	seen := make(map[place]bool, len(records))
+	for i := range records {
+		seen[placeOf(&records[i])] = true
+	}
+	return len(seen)
+}

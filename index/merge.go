@@ -1,0 +1,164 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/glimdb/db/internal/record"
+)
+
+// Separator joins description fragments while they are few.
+const Separator = "<SEP>"
+
+// UnknownType is the type of an entity that no record describes.
+const UnknownType = "UNKNOWN"
+
+// Caps bound what one entity or relation shows, never what is stored behind it.
+type Caps struct {
+	Sources, Paths int
+	KeepNewest     bool // the last ones instead of the first
+}
+
+// merged is the view of one object before its description is settled.
+type merged struct {
+	typ       string   // entities
+	keywords  []string // relations
+	weight    float64  // relations
+	fragments []string // distinct description fragments in order
+	sources   []string
+	count     int // of distinct chunks, uncapped
+	paths     []string
+}
+
+// mergeEntity derives an entity. tally sums all its records; records are those that describe it and
+// endpoints those that name it as the end of a relation, both in order of position and within the caps
+// (see within). The result depends on nothing else (invariant I2):
+//
+//   - The type is voted for by all records; of equal counts the one seen first in records wins, then the
+//     smaller name.
+//   - Fragments come from records. An entity without any takes the text of its first endpoint record.
+//   - Sources and paths are those of both lists in order of position.
+func mergeEntity(tally *record.Tally, records, endpoints []record.Source, c Caps) merged {
+	m := merged{typ: vote(tally.Types, records), count: tally.Chunks}
+	if tally.Records > 0 {
+		m.fragments = fragments(records)
+	} else if len(endpoints) > 0 {
+		m.fragments = fragments(endpoints[:1])
+	}
+	m.sources, m.paths = provenance(c, records, endpoints)
+	return m
+}
+
+// mergeRelation derives a relation from its records, which are within the caps. The weight is the sum
+// over all records, at least the number of distinct chunks.
+func mergeRelation(tally *record.Tally, records []record.Source, c Caps) merged {
+	m := merged{count: tally.Chunks, fragments: fragments(records)}
+	m.weight = max(tally.Weight.Float(), float64(tally.Chunks))
+	for i := range records {
+		for _, k := range records[i].Keywords {
+			if k = strings.TrimSpace(k); k != "" {
+				m.keywords = append(m.keywords, k)
+			}
+		}
+	}
+	slices.Sort(m.keywords)
+	m.keywords = slices.Compact(m.keywords)
+	m.sources, m.paths = provenance(c, records, nil)
+	return m
+}
+
+// vote returns the type with most records.
+func vote(counts []record.TypeCount, records []record.Source) string {
+	best, n := UnknownType, 0
+	var tied []string
+	for _, c := range counts { // by name
+		switch {
+		case c.Type == "" || c.Count < n:
+		case c.Count == n:
+			tied = append(tied, c.Type)
+		default:
+			best, n = c.Type, c.Count
+			tied = append(tied[:0], c.Type)
+		}
+	}
+	if len(tied) < 2 {
+		return best
+	}
+	for i := range records {
+		if slices.Contains(tied, records[i].Type) {
+			return records[i].Type
+		}
+	}
+	return best
+}
+
+func fragments(records []record.Source) []string {
+	var out []string
+	seen := make(map[string]bool, len(records))
+	for i := range records {
+		if d := strings.TrimSpace(records[i].Description); d != "" && !seen[d] {
+			seen[d] = true
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// place is where a chunk stands among all chunks.
+type place struct {
+	seq   uint64
+	order int
+}
+
+func placeOf(s *record.Source) place { return place{s.Seq, s.Order} }
+
+func (p place) compare(q place) int {
+	return cmp.Or(cmp.Compare(p.seq, q.seq), cmp.Compare(p.order, q.order))
+}
+
+// provenance lists the distinct chunks of two ordered lists in order, and the distinct paths of these
+// chunks, within the caps.
+func provenance(c Caps, a, b []record.Source) (sources, paths []string) {
+	all := make([]*record.Source, 0, len(a)+len(b))
+	for i := range a {
+		all = append(all, &a[i])
+	}
+	for i := range b {
+		all = append(all, &b[i])
+	}
+	slices.SortStableFunc(all, func(x, y *record.Source) int { return placeOf(x).compare(placeOf(y)) })
+	all = slices.CompactFunc(all, func(x, y *record.Source) bool { return placeOf(x) == placeOf(y) })
+	all = capped(all, c.Sources, c.KeepNewest)
+	seen := make(map[string]bool)
+	for _, s := range all {
+		sources = append(sources, s.ChunkID())
+		if s.Path != "" && !seen[s.Path] {
+			seen[s.Path] = true
+			paths = append(paths, s.Path)
+		}
+	}
+	return sources, capped(paths, c.Paths, c.KeepNewest)
+}
+
+func capped[T any](list []T, n int, newest bool) []T {
+	switch {
+	case len(list) <= n:
+		return list
+	case newest:
+		return list[len(list)-n:]
+	default:
+		return list[:n]
+	}
+}
+
+// entity puts the view into its stored form; description and tokens are still to be settled.
+func (m *merged) entity(name string) record.Entity {
+	return record.Entity{Name: name, Type: m.typ, Sources: m.sources, SourceCount: m.count, Paths: m.paths}
+}
+
+// relation is entity for relations.
+func (m *merged) relation(o record.Object) record.Relation {
+	return record.Relation{Src: o.A, Dst: o.B, Keywords: m.keywords, Weight: m.weight, Sources: m.sources,
+		SourceCount: m.count, Paths: m.paths}
+}

@@ -1,0 +1,134 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/glimdb/db/index/chunk"
+	"github.com/glimdb/db/llm"
+	"github.com/glimdb/db/vector"
+)
+
+// Options are the knobs of the write side. The zero value is valid; every field may differ on reopen.
+// Objects whose records did not change keep what earlier options made of them.
+type Options struct {
+	// Workers is the number of documents processed at the same time; 0: 3, range 1 to 64.
+	Workers int
+	// ChunkWorkers is the number of chunks of one document with the extractor at the same time, and of
+	// summaries of one document; 0: 4, range 1 to 256. Model calls are limited once more by the client.
+	ChunkWorkers int
+	// MaxSources is the number of chunks behind the view of one entity or relation: its description,
+	// keywords, source list and paths come from these; 0: 200, range 1 to 10,000. Type votes, weights and
+	// source counts are exact whatever the number.
+	MaxSources int
+	// MaxPaths is the number of paths in the view; 0: 75, range 1 to 10,000.
+	MaxPaths int
+	// KeepNewest makes the caps keep the last chunks and paths (FIFO) instead of the first (KEEP).
+	KeepNewest bool
+	// SummaryFragments is the number of description fragments from which an object's description is
+	// summarised; 0: 8, range 2 to 10,000.
+	SummaryFragments int
+	// SummaryTokens is the number of tokens of all fragments from which it is; 0: 1200, at least 1.
+	SummaryTokens int
+	// EmbedTokens is the embedding model's input limit: chunks above it are cut further, texts of
+	// entities and relations are shortened to their longest prefix that fits; 0: no limit.
+	EmbedTokens int
+}
+
+// Defaults and ranges of Options. The defaults of caps and thresholds are LightRAG's.
+const (
+	defaultWorkers      = 3
+	defaultChunkWorkers = 4
+	defaultMaxSources   = 200
+	defaultMaxPaths     = 75
+	defaultFragments    = 8
+	defaultSummaryTok   = 1200
+
+	maxWorkers      = 64  // each holds a document and its vectors in memory
+	maxChunkWorkers = 256 // more calls in flight than endpoints serve
+	maxCap          = 10_000
+)
+
+func (o Options) withDefaults() (Options, error) {
+	var errs []error
+	set := func(field string, v *int, def, lo, hi int) {
+		if *v == 0 {
+			*v = def
+		}
+		if *v < lo || *v > hi {
+			errs = append(errs, fmt.Errorf("%w: %s is %d, want %d to %d", ErrConfig, field, *v, lo, hi))
+		}
+	}
+	set("Workers", &o.Workers, defaultWorkers, 1, maxWorkers)
+	set("ChunkWorkers", &o.ChunkWorkers, defaultChunkWorkers, 1, maxChunkWorkers)
+	set("MaxSources", &o.MaxSources, defaultMaxSources, 1, maxCap)
+	set("MaxPaths", &o.MaxPaths, defaultMaxPaths, 1, maxCap)
+	set("SummaryFragments", &o.SummaryFragments, defaultFragments, 2, maxCap)
+	set("SummaryTokens", &o.SummaryTokens, defaultSummaryTok, 1, 1<<30)
+	if o.EmbedTokens < 0 {
+		errs = append(errs, fmt.Errorf("%w: EmbedTokens is %d, want 0 or more", ErrConfig, o.EmbedTokens))
+	}
+	return o, errors.Join(errs...)
+}
+
+func (o Options) caps() Caps {
+	return Caps{Sources: o.MaxSources, Paths: o.MaxPaths, KeepNewest: o.KeepNewest}
+}
+
+// Config is what a Pipeline works with. Fields without a default must be set.
+type Config struct {
+	Updater   Updater     // the commit path
+	Vectors   *vector.Set // where collections live
+	Workspace string
+	// Extractor, Summarizer and Embedder are used as they are: decorate them with caches, limits and
+	// deadlines beforehand.
+	Extractor  Extractor
+	Summarizer Summarizer
+	Embedder   llm.Embedder
+	Tokenizer  llm.Tokenizer
+	Chunker    chunk.Chunker
+	// Vector layout of collections that are created: links per vector and beam of insertion, 0 for the
+	// defaults of package vector.
+	M, EfConstruction int
+
+	Options Options
+	Now     func() time.Time // nil: time.Now
+	Random  func() uint32    // for track ids; nil: math/rand/v2
+	Logger  *slog.Logger     // nil discards; never gets document text
+}
+
+func (c Config) withDefaults() (Config, error) {
+	var errs []error
+	need := func(field string, missing bool) {
+		if missing {
+			errs = append(errs, fmt.Errorf("%w: %s is missing", ErrConfig, field))
+		}
+	}
+	need("Updater", c.Updater == nil)
+	need("Vectors", c.Vectors == nil)
+	need("Extractor", c.Extractor == nil)
+	need("Summarizer", c.Summarizer == nil)
+	need("Embedder", c.Embedder == nil)
+	need("Tokenizer", c.Tokenizer == nil)
+	need("Chunker", c.Chunker == nil)
+	if c.Embedder != nil && c.Embedder.Dim() < 1 {
+		errs = append(errs, fmt.Errorf("%w: Embedder has %d dimensions", ErrConfig, c.Embedder.Dim()))
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Random == nil {
+		c.Random = rand.Uint32
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	var err error
+	if c.Options, err = c.Options.withDefaults(); err != nil {
+		errs = append(errs, err)
+	}
+	return c, errors.Join(errs...)
+}

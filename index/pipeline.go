@@ -1,0 +1,122 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/kv"
+	"golang.org/x/sync/semaphore"
+)
+
+// gateShares is the capacity of the commit gate: an ordinary commit takes one share for the time of its
+// commit, a plan that was overtaken too often takes all of them for one whole try.
+const gateShares = 1 << 20
+
+// Pipeline turns documents into chunks, vectors and graph. Safe for concurrent use. It keeps no state of
+// its own beside the list of documents that are being worked on.
+type Pipeline struct {
+	cfg  Config
+	gate *semaphore.Weighted
+
+	mu     sync.Mutex
+	claims map[string]*claim // by document id
+}
+
+// claim marks a document that a Process call works on.
+type claim struct {
+	done   chan struct{}           // closed when the claim ends
+	cancel context.CancelCauseFunc // gives the work up
+}
+
+// New returns a pipeline over c. It reads and writes nothing.
+func New(c Config) (*Pipeline, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Pipeline{cfg: c, gate: semaphore.NewWeighted(gateShares), claims: make(map[string]*claim)}, nil
+}
+
+// take claims a document. When another call works on it, busy is closed once that ends.
+func (p *Pipeline) take(ctx context.Context, id string) (_ context.Context, c *claim, busy <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if other := p.claims[id]; other != nil {
+		return nil, nil, other.done
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	c = &claim{done: make(chan struct{}), cancel: cancel}
+	p.claims[id] = c
+	return ctx, c, nil
+}
+
+func (p *Pipeline) release(id string, c *claim) {
+	p.mu.Lock()
+	delete(p.claims, id)
+	p.mu.Unlock()
+	c.cancel(nil)
+	close(c.done)
+}
+
+// giveUp makes whoever works on an outdated version of the documents stop.
+func (p *Pipeline) giveUp(ids []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range ids {
+		if c := p.claims[id]; c != nil {
+			c.cancel(errSuperseded)
+		}
+	}
+}
+
+// documentOf reads a status record; nil when there is none.
+func (p *Pipeline) documentOf(r kv.Reader, id string) (*record.Document, error) {
+	v, err := r.Get(record.DocumentKey(p.cfg.Workspace, id))
+	switch {
+	case errors.Is(err, kv.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	d, err := record.DecodeDocument(id, v)
+	if err != nil {
+		return nil, fmt.Errorf("%w: document %q: %w", kv.ErrCorrupt, id, err)
+	}
+	return &d, nil
+}
+
+func (p *Pipeline) putDocument(b *kv.Batch, d *record.Document) error {
+	return b.Set(record.DocumentKey(p.cfg.Workspace, d.ID), d.Encode())
+}
+
+// index stages or removes the entries of a version in the hash and track indexes.
+func (p *Pipeline) index(b *kv.Batch, d *record.Document, v *record.Version) error {
+	if err := b.Set(record.HashKey(p.cfg.Workspace, v.Hash, d.ID), nil); err != nil {
+		return err
+	}
+	return b.Set(record.TrackKey(p.cfg.Workspace, v.Track, d.Seq), []byte(d.ID))
+}
+
+// unindex removes the entries of v, except those that keep, the version that stays, still needs.
+func (p *Pipeline) unindex(b *kv.Batch, d *record.Document, v, keep *record.Version) error {
+	if v == nil {
+		return nil
+	}
+	if keep == nil || keep.Hash != v.Hash {
+		if err := b.Delete(record.HashKey(p.cfg.Workspace, v.Hash, d.ID)); err != nil {
+			return err
+		}
+	}
+	if keep == nil || keep.Track != v.Track {
+		return b.Delete(record.TrackKey(p.cfg.Workspace, v.Track, d.Seq))
+	}
+	return nil
+}
+
+// sameRev reports whether two versions are one.
+func sameRev(a, b *record.Version) bool {
+	return (a == nil) == (b == nil) && (a == nil || a.Rev == b.Rev)
+}

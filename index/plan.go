@@ -1,0 +1,305 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/glimdb/db/graph"
+	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/kv"
+)
+
+// plan is a change of source records together with everything that follows from it. It is made of a
+// view, completed by models outside every lock, and staged into one batch if the objects it read are
+// still what they were (design: plan, prepare, commit).
+type plan struct {
+	skip  map[uint64]bool // sequences of the documents whose records are replaced
+	edits []*edit         // by object, entities first
+}
+
+// edit is the part of a plan about one object.
+type edit struct {
+	object         record.Object
+	removed, added []record.Source
+
+	// Read from the view.
+	version  uint64           // of the tally
+	entity   *record.Entity   // as stored, nil when absent
+	relation *record.Relation // as stored, nil when absent
+
+	// Derived.
+	tally        record.Tally
+	gone         bool // nothing speaks of the object any more
+	nextEntity   record.Entity
+	nextRelation record.Relation
+	fragments    []string
+	summarise    bool   // the description is to be asked of the summarizer
+	embed        bool   // text differs from what the stored vector was made of
+	text         string // to embed
+	vector       []float32
+}
+
+// newPlan groups what documents take away and put in by object. Objects whose records stay exactly the
+// same are left out.
+func newPlan(removed []contribution, skip []uint64, added []record.Source) *plan {
+	p := &plan{skip: make(map[uint64]bool, len(skip))}
+	for _, seq := range skip {
+		p.skip[seq] = true
+	}
+	edits := make(map[record.Object]*edit)
+	of := func(o record.Object) *edit {
+		e := edits[o]
+		if e == nil {
+			e = &edit{object: o}
+			edits[o] = e
+		}
+		return e
+	}
+	for _, c := range removed {
+		for o, list := range c {
+			e := of(o)
+			e.removed = append(e.removed, list...)
+		}
+	}
+	for i := range added {
+		e := of(added[i].Object)
+		e.added = append(e.added, added[i])
+	}
+	for _, e := range edits {
+		slices.SortFunc(e.removed, compareSources)
+		slices.SortFunc(e.added, compareSources)
+		if !reflect.DeepEqual(e.removed, e.added) {
+			p.edits = append(p.edits, e)
+		}
+	}
+	slices.SortFunc(p.edits, func(a, b *edit) int { return a.object.Compare(b.object) })
+	return p
+}
+
+func compareSources(a, b record.Source) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), a.Position.Compare(b.Position))
+}
+
+// ofKind returns the part of a sorted list of records that has kind k.
+func ofKind(list []record.Source, k record.Kind) []record.Source {
+	i, _ := slices.BinarySearchFunc(list, k, func(s record.Source, k record.Kind) int { return cmp.Compare(s.Kind, k) })
+	j, _ := slices.BinarySearchFunc(list, k+1, func(s record.Source, k record.Kind) int { return cmp.Compare(s.Kind, k) })
+	return list[i:j]
+}
+
+// derive reads what the edits touch from r and works out the views that follow. It makes no call.
+func (p *Pipeline) derive(ctx context.Context, r kv.Reader, pl *plan, edits []*edit) error {
+	if err := p.readViews(r, edits); err != nil {
+		return err
+	}
+	h := &history{r: r, ws: p.cfg.Workspace, skip: pl.skip}
+	for _, e := range edits {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := p.deriveOne(h, e); err != nil {
+			return fmt.Errorf("index: derive %v: %w", e.object, err)
+		}
+	}
+	return nil
+}
+
+// readViews reads the stored views of the edits' objects, in two batched calls.
+func (p *Pipeline) readViews(r kv.Reader, edits []*edit) error {
+	for _, e := range edits {
+		e.entity, e.relation = nil, nil
+	}
+	g, err := p.openGraph(r)
+	if g == nil || err != nil {
+		return err
+	}
+	n, _ := slices.BinarySearchFunc(edits, true, func(e *edit, _ bool) int {
+		if e.object.IsRelation() {
+			return 1
+		}
+		return -1
+	})
+	names := make([]string, 0, n)
+	for _, e := range edits[:n] {
+		names = append(names, e.object.A)
+	}
+	nodes, err := g.Nodes(r, names)
+	if err != nil {
+		return fmt.Errorf("index: read entities: %w", err)
+	}
+	for i, node := range nodes {
+		if node == nil {
+			continue
+		}
+		ent, err := record.EntityOf(node.Name, node.Type, node.Props)
+		if err != nil {
+			return fmt.Errorf("index: read entities: %w", err)
+		}
+		edits[i].entity = &ent
+	}
+	pairs := make([][2]string, 0, len(edits)-n)
+	for _, e := range edits[n:] {
+		pairs = append(pairs, [2]string{e.object.A, e.object.B})
+	}
+	edges, err := g.Edges(r, pairs)
+	if err != nil {
+		return fmt.Errorf("index: read relations: %w", err)
+	}
+	for i, edge := range edges {
+		if edge == nil {
+			continue
+		}
+		rel, err := record.RelationOf(edge.Src, edge.Dst, edge.Weight, edge.Props)
+		if err != nil {
+			return fmt.Errorf("index: read relations: %w", err)
+		}
+		edits[n+i].relation = &rel
+	}
+	return nil
+}
+
+func (p *Pipeline) deriveOne(h *history, e *edit) error {
+	old, err := tallyOf(h.r, h.ws, e.object)
+	if err != nil {
+		return err
+	}
+	e.version = old.Version
+	e.tally = old.Clone()
+	for i := range e.removed {
+		e.tally.Add(&e.removed[i], -1)
+	}
+	for i := range e.added {
+		e.tally.Add(&e.added[i], 1)
+	}
+	e.tally.Chunks += distinctChunks(e.added) - distinctChunks(e.removed)
+	e.fragments, e.summarise, e.embed, e.text, e.vector = nil, false, false, "", nil
+	if e.gone = e.tally.Empty(); e.gone {
+		return nil
+	}
+	m, err := p.mergeStored(h, e.object, &e.tally, e.added)
+	if err != nil {
+		return err
+	}
+	e.fragments = m.fragments
+	var stored string // present description
+	if e.object.IsRelation() {
+		e.nextRelation = m.relation(e.object)
+		if e.relation != nil {
+			stored, e.nextRelation.CreatedAt = e.relation.Description, e.relation.CreatedAt
+		}
+	} else {
+		e.nextEntity = m.entity(e.object.A)
+		if e.entity != nil {
+			stored, e.nextEntity.CreatedAt = e.entity.Description, e.entity.CreatedAt
+		}
+	}
+	e.tally.Digest = ""
+	if p.needsSummary(m.fragments) {
+		e.tally.Digest = p.digest(m.fragments)
+		if stored != "" && old.Digest == e.tally.Digest {
+			p.describe(e, stored) // the same fragments: what was paid for stays
+		} else {
+			e.summarise = true
+		}
+		return nil
+	}
+	p.describe(e, p.joined(e.object, m.fragments))
+	return nil
+}
+
+// mergeStored derives the view of o from its records: the stored ones that h does not skip, and added.
+func (p *Pipeline) mergeStored(h *history, o record.Object, tally *record.Tally, added []record.Source) (merged, error) {
+	caps := p.cfg.Options.caps()
+	if o.IsRelation() {
+		records, err := h.within(record.KindRelation, o, added, caps.Sources, caps.KeepNewest)
+		if err != nil {
+			return merged{}, err
+		}
+		return mergeRelation(tally, records, caps), nil
+	}
+	records, err := h.within(record.KindEntity, o, ofKind(added, record.KindEntity), caps.Sources, caps.KeepNewest)
+	if err != nil {
+		return merged{}, err
+	}
+	endpoints, err := h.within(record.KindEndpoint, o, ofKind(added, record.KindEndpoint), caps.Sources, caps.KeepNewest)
+	if err != nil {
+		return merged{}, err
+	}
+	return mergeEntity(tally, records, endpoints, caps), nil
+}
+
+// needsSummary applies LightRAG's thresholds: few and short fragments are joined, one alone is kept.
+func (p *Pipeline) needsSummary(fragments []string) bool {
+	if len(fragments) < 2 {
+		return false
+	}
+	if len(fragments) >= p.cfg.Options.SummaryFragments {
+		return true
+	}
+	tokens := 0
+	for _, f := range fragments {
+		tokens += p.cfg.Tokenizer.Count(f)
+	}
+	return tokens >= p.cfg.Options.SummaryTokens
+}
+
+// joined is the description without a summary.
+func (p *Pipeline) joined(o record.Object, fragments []string) string {
+	if len(fragments) == 0 && !o.IsRelation() {
+		return "Entity " + o.A
+	}
+	return strings.Join(fragments, Separator)
+}
+
+// digest identifies fragments and what summarises them.
+func (p *Pipeline) digest(fragments []string) string {
+	h := sha256.New()
+	h.Write(codec.AppendStrings(codec.AppendString(nil, p.cfg.Summarizer.ID()), fragments))
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// describe settles the description of e and what follows from it.
+func (p *Pipeline) describe(e *edit, description string) {
+	if e.object.IsRelation() {
+		n := &e.nextRelation
+		n.Description = description
+		if old := e.relation; old != nil && old.Description == description {
+			n.Tokens = old.Tokens
+		} else {
+			n.Tokens = p.cfg.Tokenizer.Count(record.RelationLine(n.Src, n.Dst, description))
+		}
+		e.text = record.RelationText(n)
+		e.embed = e.relation == nil || record.RelationText(e.relation) != e.text
+	} else {
+		n := &e.nextEntity
+		n.Description = description
+		if old := e.entity; old != nil && old.Description == description && old.Type == n.Type {
+			n.Tokens = old.Tokens
+		} else {
+			n.Tokens = p.cfg.Tokenizer.Count(record.EntityLine(n.Name, n.Type, description))
+		}
+		e.text = record.EntityText(n)
+		e.embed = e.entity == nil || record.EntityText(e.entity) != e.text
+	}
+}
+
+// changed reports whether the stored view differs from the next one.
+func (e *edit) changed() bool {
+	if e.object.IsRelation() {
+		return e.relation == nil || !reflect.DeepEqual(*e.relation, e.nextRelation)
+	}
+	return e.entity == nil || !reflect.DeepEqual(*e.entity, e.nextEntity)
+}
+
+// openGraph returns the knowledge graph, nil before the first write.
+func (p *Pipeline) openGraph(r kv.Reader) (*graph.Graph, error) {
+	g, err := graph.Open(r, p.cfg.Workspace, record.GraphName)
+	return g, absentIsNil(err)
+}

@@ -1,0 +1,249 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/kv"
+	"golang.org/x/sync/errgroup"
+)
+
+// Stage names what is being done with a document.
+type Stage string
+
+// The stages of a document, in order. The last event of an attempt has one of the last three.
+const (
+	StageChunk   Stage = "chunk"   // the text was cut
+	StageExtract Stage = "extract" // another chunk was extracted
+	StageMerge   Stage = "merge"   // objects are derived, summarised and embedded, then committed
+	StageDone    Stage = "done"
+	StageFailed  Stage = "failed"
+	StageGivenUp Stage = "given_up" // replaced, deleted or cancelled meanwhile
+)
+
+// Progress is one event of a Process call.
+type Progress struct {
+	Document string
+	Path     string
+	Stage    Stage
+	// Chunks of this document: extracted so far (reused ones included) and in all.
+	ChunksDone, Chunks int
+	// Documents of the call: ended so far and found so far.
+	DocumentsDone, Documents int
+	// Entities and Relations of the document, with StageDone.
+	Entities, Relations int
+	Err                 error // with StageFailed
+}
+
+// ProcessOptions are the options of one Process call.
+type ProcessOptions struct {
+	// IDs limits the call to these documents; nil: all that wait, those enqueued meanwhile included.
+	// Documents that do not wait (any more) are skipped.
+	IDs []string
+	// Workers overrides Options.Workers; 0 does not.
+	Workers int
+	// Progress is called for each event, from several goroutines and without any lock held. It should
+	// return quickly: the document waits for it.
+	Progress func(Progress)
+}
+
+// Summary is the result of a Process call.
+type Summary struct {
+	Processed int               `json:"processed"`
+	Failed    int               `json:"failed"`
+	Errors    map[string]string `json:"errors,omitempty"` // of failed documents, by id
+}
+
+// queuePage bounds how many ids of the queue are read at once, so that no view is kept while documents
+// are processed.
+const queuePage = 256
+
+// Process works on the documents that wait, those interrupted by a crash included, in order of enqueue,
+// several at a time, until none is left. A document that fails gets its status and reason and is no error
+// of the call. Errors are the context's, once every started call has returned, and storage errors; then
+// the documents not done wait for the next call, and what models answered is in the reply cache.
+//
+// Calls may run at the same time; a document that another call works on is waited for.
+func (p *Pipeline) Process(ctx context.Context, o ProcessOptions) (Summary, error) {
+	run := &run{p: p, o: o}
+	workers := p.cfg.Options.Workers
+	if o.Workers > 0 {
+		workers = min(o.Workers, maxWorkers)
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(workers)
+	start := func(ids []string) bool {
+		run.found(len(ids))
+		for _, id := range ids {
+			if gctx.Err() != nil {
+				return false
+			}
+			g.Go(func() error { return run.document(gctx, id) })
+		}
+		return true
+	}
+	err := run.each(start)
+	err = errors.Join(g.Wait(), err)
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return run.result(), err
+}
+
+// run is one Process call.
+type run struct {
+	p *Pipeline
+	o ProcessOptions
+
+	mu          sync.Mutex
+	sum         Summary
+	done, total int
+}
+
+func (r *run) found(n int) {
+	r.mu.Lock()
+	r.total += n
+	r.mu.Unlock()
+}
+
+func (r *run) result() Summary {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sum
+}
+
+// event reports progress.
+func (r *run) event(ev Progress) {
+	r.mu.Lock()
+	switch ev.Stage {
+	case StageDone:
+		r.sum.Processed++
+	case StageFailed:
+		r.sum.Failed++
+		if r.sum.Errors == nil {
+			r.sum.Errors = make(map[string]string)
+		}
+		r.sum.Errors[ev.Document] = ev.Err.Error()
+	}
+	ev.DocumentsDone, ev.Documents = r.done, r.total
+	r.mu.Unlock()
+	if r.o.Progress != nil {
+		r.o.Progress(ev)
+	}
+}
+
+// each hands the ids that wait to start, page by page, until it refuses or none is left.
+func (r *run) each(start func(ids []string) bool) error {
+	if r.o.IDs != nil {
+		start(r.o.IDs)
+		return nil
+	}
+	from := uint64(0)
+	for {
+		ids, next, err := r.p.queued(from)
+		if err != nil || len(ids) == 0 || !start(ids) {
+			return err
+		}
+		from = next
+	}
+}
+
+// queued returns ids of the queue from a sequence on, and the sequence to go on from.
+func (p *Pipeline) queued(from uint64) (ids []string, next uint64, err error) {
+	view, err := p.cfg.Updater.View()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer view.Close()
+	prefix := record.QueuePrefix(p.cfg.Workspace)
+	c, err := view.Cursor(record.QueueKey(p.cfg.Workspace, from), codec.PrefixEnd(prefix))
+	if err != nil {
+		return nil, 0, err
+	}
+	defer c.Close()
+	next = from
+	for len(ids) < queuePage && c.Next() {
+		seq, _, err := codec.KeyUint64(c.Key()[len(prefix):])
+		if err != nil {
+			return nil, 0, fmt.Errorf("%w: queue: %w", kv.ErrCorrupt, err)
+		}
+		ids, next = append(ids, string(c.Value())), seq+1
+	}
+	return ids, next, c.Err()
+}
+
+// document brings one document to an end: processed, failed, or found not to wait any more.
+func (r *run) document(ctx context.Context, id string) error {
+	defer func() {
+		r.mu.Lock()
+		r.done++
+		r.mu.Unlock()
+	}()
+	for {
+		dctx, c, busy := r.p.take(ctx, id)
+		if busy != nil {
+			select {
+			case <-busy:
+				continue
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		again, err := r.attempt(dctx, id)
+		r.p.release(id, c)
+		if err != nil || !again {
+			return err
+		}
+	}
+}
+
+// attempt works once on a claimed document. again means that it changed meanwhile.
+func (r *run) attempt(ctx context.Context, id string) (again bool, err error) {
+	a, err := r.p.begin(ctx, id)
+	if err != nil || a == nil {
+		return false, err
+	}
+	a.event = r.event
+	err = a.work(ctx)
+	switch {
+	case err == nil:
+		ev := a.progress(StageDone)
+		ev.Entities, ev.Relations = a.contents.Entities, a.contents.Relations
+		r.event(ev)
+		return false, nil
+	case errors.Is(err, errSuperseded) || errors.Is(context.Cause(ctx), errSuperseded):
+		r.event(a.progress(StageGivenUp))
+		return true, nil
+	case ctx.Err() != nil:
+		r.event(a.progress(StageGivenUp))
+		// The status goes back to pending although the caller has left: one local commit. Should it fail,
+		// the document stays "processing", which is picked up again just the same.
+		if perr := r.p.suspend(context.WithoutCancel(ctx), a); perr != nil {
+			r.p.cfg.Logger.Warn("index: suspend document", "err", perr)
+		}
+		return false, ctx.Err()
+	case isStorage(err):
+		return false, fmt.Errorf("index: process %q: %w", id, err)
+	}
+	if serr := r.p.fail(ctx, a, err); serr != nil {
+		return false, fmt.Errorf("index: process %q: %w", id, errors.Join(err, serr))
+	}
+	ev := a.progress(StageFailed)
+	ev.Err = err
+	r.event(ev)
+	return false, nil
+}
+
+// isStorage tells failures of the store, which concern every document, from those of one document.
+func isStorage(err error) bool {
+	for _, target := range []error{kv.ErrReadOnly, kv.ErrClosed, kv.ErrCorrupt, kv.ErrDiskFull} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,271 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/internal/space"
+	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/llm"
+)
+
+// Info tells everything about a document but its text.
+type Info struct {
+	ID       string            `json:"id"`
+	Status   string            `json:"status"` // pending, processing, processed, failed
+	Path     string            `json:"path,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	Time     time.Time         `json:"time,omitzero"` // the document's own
+	Bytes    int               `json:"bytes"`         // of the text
+	Removed  int               `json:"removed,omitempty"`
+	Track    string            `json:"track"`
+	// Visible: a version can be found and queried. The counts below are about it.
+	Visible bool `json:"visible"`
+	// Replacing: another version than the visible one waits or failed. Path to Track are about that one.
+	Replacing bool `json:"replacing,omitempty"`
+
+	Chunks    int `json:"chunks"`
+	Entities  int `json:"entities"`
+	Relations int `json:"relations"`
+	// Dropped counts records that were not used, by reason; Repaired damage made good, by kind.
+	Dropped  map[string]int `json:"dropped,omitempty"`
+	Repaired map[string]int `json:"repaired,omitempty"`
+	// Truncated is the number of chunks whose reply was cut off by a token limit.
+	Truncated int      `json:"truncated,omitempty"`
+	Warnings  []string `json:"warnings,omitempty"`
+
+	// Error is the reason of the last failure.
+	Error    string `json:"error,omitempty"`
+	Attempts int    `json:"attempts"`
+	// Usage is that of extraction in the last attempt.
+	Usage         llm.Usage                `json:"usage"`
+	ReusedChunks  int                      `json:"reused_chunks,omitempty"`
+	EmbeddedTexts int                      `json:"embedded_texts,omitempty"`
+	EnqueuedAt    time.Time                `json:"enqueued_at,omitzero"`
+	StartedAt     time.Time                `json:"started_at,omitzero"`
+	EndedAt       time.Time                `json:"ended_at,omitzero"`
+	Stages        map[string]time.Duration `json:"stages,omitempty"` // time spent, by stage
+}
+
+func infoOf(d *record.Document) Info {
+	v := d.Pending
+	if v == nil {
+		v = d.Current
+	}
+	c, a := &d.Contents, &d.Attempts
+	i := Info{ID: d.ID, Status: d.Status.String(), Visible: d.Current != nil, Replacing: d.Current != nil && d.Pending != nil,
+		Chunks: c.Chunks, Entities: c.Entities, Relations: c.Relations, Dropped: record.CountMap(c.Dropped),
+		Repaired: record.CountMap(c.Repaired), Truncated: c.Truncated, Warnings: c.Warnings,
+		Error: a.Error, Attempts: a.Tries, ReusedChunks: a.ReusedChunks, EmbeddedTexts: a.EmbeddedTexts,
+		Usage: llm.Usage{Calls: a.Calls, CachedCalls: a.CachedCalls, PromptTokens: a.PromptTokens,
+			CompletionTokens: a.CompletionTokens},
+		StartedAt: timeOf(a.StartedAt), EndedAt: timeOf(a.EndedAt)}
+	if v != nil {
+		i.Path, i.Metadata, i.Time, i.Bytes, i.Removed = v.Path, v.Metadata, timeOf(v.Time), v.Bytes, v.Removed
+		i.Track, i.EnqueuedAt = v.Track, timeOf(v.EnqueuedAt)
+	}
+	for _, s := range a.Stages {
+		if i.Stages == nil {
+			i.Stages = make(map[string]time.Duration)
+		}
+		i.Stages[s.Name] += time.Duration(s.N)
+	}
+	return i
+}
+
+func timeOf(nanos int64) time.Time {
+	if nanos == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, nanos).UTC()
+}
+
+// GetInfo reads one document's record; *NotFoundError when there is none. It costs one get.
+func GetInfo(r kv.Reader, ws, id string) (Info, error) {
+	v, err := r.Get(record.DocumentKey(ws, id))
+	if errors.Is(err, kv.ErrNotFound) {
+		return Info{}, &NotFoundError{IDs: []string{id}}
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	d, err := record.DecodeDocument(id, v)
+	if err != nil {
+		return Info{}, fmt.Errorf("%w: document %q: %w", kv.ErrCorrupt, id, err)
+	}
+	return infoOf(&d), nil
+}
+
+// Filter selects documents. Zero fields select all.
+type Filter struct {
+	Status     string // one of Info.Status
+	Track      string // receipt of an Enqueue call
+	PathPrefix string
+	IDPrefix   string
+	Metadata   map[string]string // each entry must be there
+}
+
+func (f *Filter) match(i *Info) bool {
+	if f.Status != "" && f.Status != i.Status || f.Track != "" && f.Track != i.Track ||
+		!strings.HasPrefix(i.Path, f.PathPrefix) || !strings.HasPrefix(i.ID, f.IDPrefix) {
+		return false
+	}
+	for k, v := range f.Metadata {
+		if have, ok := i.Metadata[k]; !ok || have != v {
+			return false
+		}
+	}
+	return true
+}
+
+// Documents iterates the documents that f selects: in order of enqueue when it names a track, by id
+// otherwise. A track and an id prefix cost what they select, other filters a scan over all documents.
+func Documents(r kv.Reader, ws string, f Filter) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		source := documentsFrom(r, ws, f.IDPrefix)
+		if f.Track != "" {
+			source = documentsOf(r, ws, f.Track)
+		}
+		for d, err := range source {
+			if err != nil {
+				yield(Info{}, fmt.Errorf("index: documents: %w", err))
+				return
+			}
+			if i := infoOf(&d); f.match(&i) && !yield(i, nil) {
+				return
+			}
+		}
+	}
+}
+
+// documents iterates all status records by id.
+func documents(r kv.Reader, ws string) iter.Seq2[record.Document, error] {
+	return documentsFrom(r, ws, "")
+}
+
+func documentsFrom(r kv.Reader, ws, idPrefix string) iter.Seq2[record.Document, error] {
+	prefix := record.DocumentPrefix(ws)
+	from := append(prefix[:len(prefix):len(prefix)], codec.AppendKeyString(nil, idPrefix)...)
+	from = from[:len(from)-2] // without the end mark: ids that go on
+	return func(yield func(record.Document, error) bool) {
+		for kvp, err := range scan(r, from) {
+			if err != nil {
+				yield(record.Document{}, err)
+				return
+			}
+			id, err := record.ParseDocumentKey(kvp.key[len(prefix):])
+			if err == nil {
+				var d record.Document
+				if d, err = record.DecodeDocument(id, kvp.value); err == nil {
+					if !yield(d, nil) {
+						return
+					}
+					continue
+				}
+			}
+			yield(record.Document{}, fmt.Errorf("%w: document: %w", kv.ErrCorrupt, err))
+			return
+		}
+	}
+}
+
+func documentsOf(r kv.Reader, ws, track string) iter.Seq2[record.Document, error] {
+	return func(yield func(record.Document, error) bool) {
+		for kvp, err := range scan(r, record.TrackPrefix(ws, track)) {
+			var d record.Document
+			if err == nil {
+				var v []byte
+				id := string(kvp.value)
+				if v, err = r.Get(record.DocumentKey(ws, id)); err == nil {
+					d, err = record.DecodeDocument(id, v)
+				}
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// pair is one key and value of a scan; both are valid until the next step.
+type pair struct{ key, value []byte }
+
+// scan iterates the keys under a prefix.
+func scan(r kv.Reader, prefix []byte) iter.Seq2[pair, error] {
+	return func(yield func(pair, error) bool) {
+		c, err := r.Cursor(prefix, codec.PrefixEnd(prefix))
+		if err != nil {
+			yield(pair{}, err)
+			return
+		}
+		defer c.Close()
+		for c.Next() {
+			if !yield(pair{c.Key(), c.Value()}, nil) {
+				return
+			}
+		}
+		if err := c.Err(); err != nil {
+			yield(pair{}, err)
+		}
+	}
+}
+
+// StatusCounts counts the documents by status. It costs a scan over all documents.
+func StatusCounts(r kv.Reader, ws string) (map[string]int, error) {
+	counts := make(map[string]int)
+	for d, err := range documents(r, ws) {
+		if err != nil {
+			return nil, fmt.Errorf("index: status counts: %w", err)
+		}
+		counts[d.Status.String()]++
+	}
+	return counts, nil
+}
+
+// Text returns the visible text of a document, or the one that waits when none is visible yet.
+func Text(r kv.Reader, ws, id string) (string, error) {
+	for _, pending := range []bool{false, true} {
+		v, err := r.Get(record.TextKey(ws, id, pending))
+		if err == nil {
+			return string(v), nil
+		}
+		if !errors.Is(err, kv.ErrNotFound) {
+			return "", err
+		}
+	}
+	return "", &NotFoundError{IDs: []string{id}}
+}
+
+// Chunks iterates the visible chunks of a document in order; none for an unknown document.
+func Chunks(r kv.Reader, ws, id string) iter.Seq2[record.Chunk, error] {
+	prefix := space.In(ws, space.Chunk)
+	return func(yield func(record.Chunk, error) bool) {
+		for kvp, err := range scan(r, record.ChunkPrefix(ws, id)) {
+			if err != nil {
+				yield(record.Chunk{}, fmt.Errorf("index: chunks: %w", err))
+				return
+			}
+			c, err := decodeChunk(kvp, len(prefix))
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func decodeChunk(kvp pair, skip int) (record.Chunk, error) {
+	doc, order, err := record.ParseChunkKey(kvp.key[skip:])
+	if err != nil {
+		return record.Chunk{}, fmt.Errorf("%w: chunk key: %w", kv.ErrCorrupt, err)
+	}
+	c, err := record.DecodeChunk(doc, order, kvp.value)
+	if err != nil {
+		return c, fmt.Errorf("%w: chunk %s: %w", kv.ErrCorrupt, record.ChunkID(doc, order), err)
+	}
+	return c, nil
+}
