@@ -20,6 +20,8 @@ var (
 	ErrReply = errors.New("llm: unusable reply")
 	// ErrTimeout: a model stayed silent for longer than allowed. Errors carry it inside an *Error.
 	ErrTimeout = errors.New("llm: model timed out")
+	// ErrConnection: no connection came about, or it broke. Errors carry it inside an *Error.
+	ErrConnection = errors.New("llm: connection failed")
 	// ErrVectors: an embedder returned vectors that must not be used. Errors carry it inside a *VectorError.
 	ErrVectors = errors.New("llm: unusable vectors")
 )
@@ -84,7 +86,7 @@ func (e *Error) Retryable() bool {
 	if e.Status >= 300 {
 		return false
 	}
-	return errors.Is(e.Err, ErrTimeout) || brokenConnection(e.Err)
+	return errors.Is(e.Err, ErrTimeout) || errors.Is(e.Err, ErrConnection) || brokenConnection(e.Err)
 }
 
 // Retryable says whether err is worth another attempt. It is for an *Error that is Retryable and for a

@@ -1,0 +1,262 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"iter"
+	"maps"
+	"mime"
+	"net/http"
+
+	"github.com/glimdb/db/llm"
+)
+
+// Chat is a chat model.
+type Chat struct {
+	*endpoint
+	id string
+}
+
+var _ llm.Chat = (*Chat)(nil)
+
+// NewChat returns the chat model of c. It makes no call; a Config that cannot be used is a *ConfigError.
+func NewChat(c Config) (*Chat, error) {
+	if c.ChatModel == "" {
+		return nil, &ConfigError{Field: "ChatModel", Problem: "is empty"}
+	}
+	e, err := c.endpoint()
+	if err != nil {
+		return nil, err
+	}
+	id := "openai/" + c.ChatModel + "@" + e.base.Host
+	if len(c.ChatParams) > 0 {
+		params, err := json.Marshal(c.ChatParams) // keys sorted
+		if err != nil {
+			return nil, &ConfigError{Field: "ChatParams", Problem: err.Error()}
+		}
+		id += string(params)
+	}
+	return &Chat{e, id}, nil
+}
+
+// ID returns model, server and parameters: two servers may run a model of one name differently.
+func (c *Chat) ID() string { return c.id }
+
+const opChat = "chat"
+
+func (c *Chat) body(req llm.Request) map[string]any {
+	body := map[string]any{"model": c.ChatModel, "messages": req.Messages}
+	if req.Messages == nil {
+		body["messages"] = []llm.Message{}
+	}
+	if req.JSON {
+		body["response_format"] = map[string]string{"type": "json_object"}
+	}
+	if req.MaxTokens > 0 {
+		body[c.MaxTokensField] = req.MaxTokens
+	}
+	if req.Temperature != nil {
+		body["temperature"] = *req.Temperature
+	}
+	if !c.WholeReplies {
+		body["stream"] = true
+		body["stream_options"] = map[string]bool{"include_usage": true}
+	}
+	maps.Copy(body, c.ChatParams)
+	return body
+}
+
+// Generate implements llm.Chat. What a model reports as its reasoning in a field of its own is not part of the
+// reply. A refusal is a reply with FinishFilter.
+func (c *Chat) Generate(ctx context.Context, req llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		// Breaking the loop ends the call, not only the reading.
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		resp, err := c.post(ctx, opChat, "chat/completions", c.body(req))
+		if err != nil {
+			yield(llm.Delta{}, err)
+			return
+		}
+		defer resp.Body.Close()
+		kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+		if c.WholeReplies || kind == "application/json" {
+			// Some servers answer a stream request in one piece.
+			yield(c.whole(ctx, resp))
+			return
+		}
+		if kind == "text/html" {
+			yield(llm.Delta{}, c.page(ctx, resp.Body))
+			return
+		}
+		c.stream(ctx, resp.Body, yield)
+	}
+}
+
+// completion is a whole reply or a piece of one.
+type completion struct {
+	Choices []struct {
+		Index        int     `json:"index"`
+		Message      message `json:"message"`
+		Delta        message `json:"delta"`
+		FinishReason string  `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *struct {
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
+	} `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+type message struct {
+	Content content `json:"content"`
+	Refusal string  `json:"refusal"`
+}
+
+// content is a text, or a list of parts of which those of type "text" count.
+type content string
+
+func (c *content) UnmarshalJSON(data []byte) error {
+	var text string
+	err := json.Unmarshal(data, &text)
+	if err == nil {
+		*c = content(text)
+		return nil
+	}
+	var parts []struct {
+		Type, Text string
+	}
+	if json.Unmarshal(data, &parts) != nil {
+		return err
+	}
+	for _, p := range parts {
+		if p.Type == "text" {
+			*c += content(p.Text)
+		}
+	}
+	return nil
+}
+
+// take moves what a piece says into d; d.Finish and d.Usage collect over the pieces of a stream.
+func (p *completion) take(d *llm.Delta) {
+	d.Text = ""
+	if p.Usage != nil {
+		d.Usage.PromptTokens, d.Usage.CompletionTokens = p.Usage.PromptTokens, p.Usage.CompletionTokens
+	}
+	for _, choice := range p.Choices {
+		if choice.Index != 0 {
+			continue
+		}
+		d.Text += string(choice.Message.Content + choice.Delta.Content)
+		if refusal := choice.Message.Refusal + choice.Delta.Refusal; refusal != "" {
+			d.Text += refusal
+			d.Finish = llm.FinishFilter
+		}
+		if d.Finish == "" {
+			d.Finish = llm.Finish(choice.FinishReason)
+		}
+	}
+}
+
+// inner returns the error that a server reports inside a 200.
+func (c *Chat) inner(p *completion) error {
+	if len(p.Error) == 0 || string(p.Error) == "null" {
+		return nil
+	}
+	code, message := parseError([]byte(`{"error":` + string(p.Error) + `}`))
+	failure := c.fail(opChat, c.excerpt(message), llm.ErrReply)
+	failure.Code = c.excerpt(code)
+	// Routers report the status of the server behind them as the code.
+	var status int
+	if json.Unmarshal([]byte(code), &status) == nil && http.StatusText(status) != "" {
+		failure.Status, failure.Code = status, ""
+	} else {
+		failure.Status = http.StatusOK
+	}
+	return failure
+}
+
+// page is the error of an HTML page with status 200, as login walls and proxies send it.
+func (c *Chat) page(ctx context.Context, body io.Reader) error {
+	data, err := io.ReadAll(io.LimitReader(body, errorBodyLimit))
+	if err != nil {
+		return c.broken(ctx, opChat, err)
+	}
+	_, text := parseError(data)
+	return c.unusable(opChat, "%s", c.excerpt(text))
+}
+
+func (c *Chat) whole(ctx context.Context, resp *http.Response) (llm.Delta, error) {
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return llm.Delta{}, c.broken(ctx, opChat, err)
+	}
+	var p completion
+	if err := json.Unmarshal(data, &p); err != nil {
+		_, text := parseError(data)
+		return llm.Delta{}, c.unusable(opChat, "not a chat completion: %s", c.excerpt(text))
+	}
+	if err := c.inner(&p); err != nil {
+		return llm.Delta{}, err
+	}
+	if len(p.Choices) == 0 {
+		return llm.Delta{}, c.unusable(opChat, "no choices")
+	}
+	d := llm.Delta{Usage: llm.Usage{Calls: 1}}
+	p.take(&d)
+	if d.Finish == "" {
+		d.Finish = llm.FinishStop
+	}
+	return d, nil
+}
+
+// stream delivers the pieces of text as they come and ends with a delta that has the reason and the usage.
+func (c *Chat) stream(ctx context.Context, body io.Reader, yield func(llm.Delta, error) bool) {
+	var (
+		state   = llm.Delta{Usage: llm.Usage{Calls: 1}}
+		choices bool
+		done    bool
+	)
+	for data, err := range events(body) {
+		if err != nil {
+			if state.Finish != "" && ctx.Err() == nil {
+				break // all was said
+			}
+			yield(llm.Delta{}, c.broken(ctx, opChat, err))
+			return
+		}
+		if string(data) == doneEvent {
+			done = true
+			break
+		}
+		var p completion
+		if err := json.Unmarshal(data, &p); err != nil {
+			yield(llm.Delta{}, c.unusable(opChat, "not a piece of a chat completion: %s", c.excerpt(string(data))))
+			return
+		}
+		if err := c.inner(&p); err != nil {
+			yield(llm.Delta{}, err)
+			return
+		}
+		choices = choices || len(p.Choices) > 0
+		p.take(&state)
+		if state.Text != "" && !yield(llm.Delta{Text: state.Text}, nil) {
+			return
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		yield(llm.Delta{}, ctx.Err())
+		return
+	case done && !choices:
+		yield(llm.Delta{}, c.unusable(opChat, "no choices"))
+		return
+	case state.Finish == "" && !done:
+		yield(llm.Delta{}, &llm.Error{Provider: c.name, Op: opChat, Status: http.StatusOK, Message: "the stream broke off", Err: io.ErrUnexpectedEOF})
+		return
+	case state.Finish == "":
+		state.Finish = llm.FinishStop
+	}
+	yield(llm.Delta{Finish: state.Finish, Usage: state.Usage}, nil)
+}

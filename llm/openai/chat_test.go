@@ -1,0 +1,283 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/glimdb/db/llm"
+)
+
+var hello = llm.Request{Messages: []llm.Message{{Role: llm.System, Content: "Be brief."}, {Role: llm.User, Content: "What moves the tides?"}}}
+
+func TestChatRequest(t *testing.T) {
+	srv := newServer(t, stream("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"))
+	half := 0.5
+	full := hello
+	full.JSON, full.MaxTokens, full.Temperature, full.Subject = true, 77, &half, "secret subject"
+	full.Purpose = llm.PurposeExtract
+
+	if _, err := llm.Complete(t.Context(), srv.chat(t), hello); err != nil {
+		t.Fatal(err)
+	}
+	body, header, path := srv.last()
+	if path != "/v1/chat/completions" || header.Get("Content-Type") != "application/json" {
+		t.Errorf("path %s, headers %v", path, header)
+	}
+	if header.Get("Authorization") != "" {
+		t.Error("a key is sent although there is none")
+	}
+	for _, absent := range []string{"temperature", "max_tokens", "max_completion_tokens", "response_format"} {
+		if _, ok := body[absent]; ok {
+			t.Errorf("%s is sent", absent)
+		}
+	}
+	if body["model"] != "tiny" || body["stream"] != true || len(body["messages"].([]any)) != 2 {
+		t.Errorf("body %v", body)
+	}
+	if m := body["messages"].([]any)[1].(map[string]any); m["role"] != "user" || m["content"] != "What moves the tides?" {
+		t.Errorf("message %v", m)
+	}
+
+	c := srv.chat(t, func(c *Config) {
+		c.Key = "sk-secret"
+		c.Headers = map[string]string{"X-Team": "glim"}
+		c.ChatParams = map[string]any{"reasoning_effort": "low", "temperature": 1}
+		c.BaseURL += "/"
+	})
+	if _, err := llm.Complete(t.Context(), c, full); err != nil {
+		t.Fatal(err)
+	}
+	body, header, path = srv.last()
+	if path != "/v1/chat/completions" || header.Get("Authorization") != "Bearer sk-secret" || header.Get("X-Team") != "glim" {
+		t.Errorf("path %s, headers %v", path, header)
+	}
+	if body["max_tokens"] != 77.0 || body["temperature"] != 1.0 || body["reasoning_effort"] != "low" || body["response_format"].(map[string]any)["type"] != "json_object" {
+		t.Errorf("body %v", body)
+	}
+	for key, value := range body {
+		if s, ok := value.(string); ok && strings.Contains(s, "subject") || key == "purpose" {
+			t.Errorf("%s: %v is sent", key, value)
+		}
+	}
+
+	if _, err := llm.Complete(t.Context(), srv.chat(t, func(c *Config) { c.MaxTokensField = "max_completion_tokens" }), full); err != nil {
+		t.Fatal(err)
+	}
+	if body, _, _ := srv.last(); body["max_completion_tokens"] != 77.0 || body["temperature"] != 0.5 {
+		t.Errorf("body %v", body)
+	}
+}
+
+func TestIDs(t *testing.T) {
+	for _, c := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{ChatModel: "gpt-x"}, "openai/gpt-x@api.openai.com"},
+		{Config{ChatModel: "qwen:4b", BaseURL: "http://user:pass@localhost:11434/v1"}, "openai/qwen:4b@localhost:11434"},
+		{Config{ChatModel: "m", ChatParams: map[string]any{"b": 1, "a": "x"}}, `openai/m@api.openai.com{"a":"x","b":1}`},
+	} {
+		chat, err := NewChat(c.cfg)
+		if err != nil || chat.ID() != c.want {
+			t.Errorf("%q, %v, want %q", chat.ID(), err, c.want)
+		}
+	}
+	if c, _ := NewChat(Config{ChatModel: "m"}); c.MaxTokensField != "max_completion_tokens" {
+		t.Errorf("OpenAI itself gets %s", c.MaxTokensField)
+	}
+}
+
+// Shapes recorded from servers of different kinds.
+func TestChatReplies(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		handle http.HandlerFunc
+		want   llm.Reply
+	}{
+		{"CRLF, comments, usage in the last piece", stream(": ping\r\n\r\nevent: message\r\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"The \"}}]}\r\n\r\n" +
+			"data:{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"moon\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2}}\r\n\r\ndata: [DONE]\r\n\r\n"),
+			llm.Reply{Text: "The moon", Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: 9, CompletionTokens: 2}}},
+		{"no empty lines, no DONE", stream("data: {\"choices\":[{\"delta\":{\"content\":\"The \"}}]}\ndata: {\"choices\":[{\"delta\":{\"content\":\"moon\"},\"finish_reason\":\"stop\"}]}"),
+			llm.Reply{Text: "The moon", Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1}}},
+		{"DONE without a reason", stream("data: {\"choices\":[{\"delta\":{\"content\":\"moon\"}}]}\n\ndata: [DONE]"),
+			llm.Reply{Text: "moon", Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1}}},
+		{"running usage", stream("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":1}}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"length\"}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2}}\n\n"),
+			llm.Reply{Text: "ab", Finish: llm.FinishLength, Usage: llm.Usage{Calls: 1, PromptTokens: 9, CompletionTokens: 2}}},
+		{"reasoning in its own field", stream("data: {\"choices\":[{\"delta\":{\"content\":null,\"reasoning_content\":\"hm\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"moon\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"),
+			llm.Reply{Text: "moon", Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1}}},
+		{"refusal", stream("data: {\"choices\":[{\"delta\":{\"content\":null,\"refusal\":\"I cannot.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"),
+			llm.Reply{Text: "I cannot.", Finish: llm.FinishFilter, Usage: llm.Usage{Calls: 1}}},
+		{"filtered", stream("data: {\"choices\":[{\"delta\":{\"content\":\"I\"},\"finish_reason\":\"content_filter\"}]}\n\n"),
+			llm.Reply{Text: "I", Finish: llm.FinishFilter, Usage: llm.Usage{Calls: 1}}},
+		{"second choice", stream("data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"}},{\"index\":0,\"delta\":{\"content\":\"yes\"},\"finish_reason\":\"stop\"}]}\n\n"),
+			llm.Reply{Text: "yes", Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1}}},
+		{"other reason", stream("data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"eos\"}]}\n\n"),
+			llm.Reply{Text: "x", Finish: "eos", Usage: llm.Usage{Calls: 1}}},
+		{"empty", stream("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"length\"}]}\n\n"),
+			llm.Reply{Finish: llm.FinishLength, Usage: llm.Usage{Calls: 1}}},
+		{"whole although a stream was asked for", object(200, `{"choices":[{"index":0,"message":{"role":"assistant","content":"moon"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`),
+			llm.Reply{Text: "moon", Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: 3, CompletionTokens: 1}}},
+		{"content in parts", object(200, `{"choices":[{"message":{"content":[{"type":"thinking","text":"hm"},{"type":"text","text":"mo"},{"type":"text","text":"on"}]},"finish_reason":null}]}`),
+			llm.Reply{Text: "moon", Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := llm.Complete(t.Context(), newServer(t, c.handle).chat(t), hello)
+			if err != nil || got != c.want {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+const secret = "sk-live-0123456789abcdef"
+
+func TestChatFailures(t *testing.T) {
+	header := func(name, value string, next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set(name, value)
+			next(w, r)
+		}
+	}
+	cut := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			stream(body)(w, r)
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}
+	}
+	for _, c := range []struct {
+		name      string
+		handle    http.HandlerFunc
+		status    int
+		code      string
+		contains  string
+		is        error
+		after     time.Duration
+		retryable bool
+	}{
+		{"wrong key", object(401, `{"error":{"message":"Incorrect API key provided: `+secret+`.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`),
+			401, "invalid_api_key", "Incorrect API key provided: [redacted].", nil, 0, false},
+		{"unknown model", object(404, `{"error":"model 'tiny' not found"}`), 404, "", "model 'tiny' not found", nil, 0, false},
+		{"rate limit", header("Retry-After", "12", object(429, `{"error":{"message":"Slow down","type":"requests","code":"rate_limit_exceeded"}}`)),
+			429, "rate_limit_exceeded", "Slow down", nil, 12 * time.Second, true},
+		{"milliseconds", header("Retry-After-Ms", "1500", object(429, `{}`)), 429, "", "", nil, 1500 * time.Millisecond, true},
+		{"no money", object(429, `{"error":{"message":"You exceeded your quota","type":"insufficient_quota","code":"insufficient_quota"}}`), 429, "insufficient_quota", "quota", nil, 0, false},
+		{"server error", reply(500, "text/plain", "internal\n\n  server\terror"), 500, "", "internal server error", nil, 0, true},
+		{"bad gateway page", reply(502, "text/html", "<html>\n<head><title>502 Bad Gateway</title></head><body>nginx</body></html>"), 502, "", "an HTML page instead of JSON: 502 Bad Gateway", nil, 0, true},
+		{"overloaded", object(529, `{"error":{"type":"overloaded_error","message":"Overloaded"}}`), 529, "overloaded_error", "Overloaded", nil, 0, true},
+		{"validation", object(422, `{"detail":"messages: field required"}`), 422, "", "field required", nil, 0, false},
+		{"validation list", object(422, `{"detail":[{"loc":["body"],"msg":"bad"}]}`), 422, "", `"msg":"bad"`, nil, 0, false},
+		{"error in a list", object(400, `[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]`), 400, "400", "API key not valid", nil, 0, false},
+		{"message alone", object(403, `{"object":"error","message":"forbidden","code":null}`), 403, "", "forbidden", nil, 0, false},
+		{"redirect", header("Location", "https://elsewhere.example/v1", reply(307, "text/plain", "")), 307, "", "", nil, 0, false},
+		{"huge error", reply(500, "text/plain", strings.Repeat("月", 100_000)), 500, "", "月…", nil, 0, true},
+		{"not JSON", object(200, `hello`), 200, "", "not a chat completion: hello", llm.ErrReply, 0, false},
+		{"other JSON", object(200, `{"choices":"none"}`), 200, "", "not a chat completion", llm.ErrReply, 0, false},
+		{"no choices", object(200, `{"choices":[]}`), 200, "", "no choices", llm.ErrReply, 0, false},
+		{"error in a 200", object(200, `{"error":{"message":"context too long","code":"context_length_exceeded"}}`), 200, "context_length_exceeded", "context too long", llm.ErrReply, 0, false},
+		{"page with status 200", reply(200, "text/html; charset=utf-8", "<!doctype html><TITLE>Sign in</TITLE>"), 200, "", "HTML page instead of JSON: Sign in", llm.ErrReply, 0, false},
+		{"stream without choices", stream("data: [DONE]\n\n"), 200, "", "no choices", llm.ErrReply, 0, false},
+		{"rubbish in the stream", stream("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {oops}\n\n"), 200, "", "{oops}", llm.ErrReply, 0, false},
+		{"error in the stream", stream("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"error\":{\"message\":\"Provider overloaded\",\"code\":503},\"choices\":[{\"delta\":{},\"finish_reason\":\"error\"}]}\n\n"),
+			503, "", "Provider overloaded", llm.ErrReply, 0, true},
+		{"stream ends early", stream("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"), 200, "", "broke off", io.ErrUnexpectedEOF, 0, true},
+		{"stream ends inside a piece", stream("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"choices\":[{\"del"), 0, "", "", io.ErrUnexpectedEOF, 0, true},
+		{"connection cut", cut("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"), 0, "", "", llm.ErrConnection, 0, true},
+		{"empty stream", stream(""), 200, "", "broke off", io.ErrUnexpectedEOF, 0, true},
+		{"endless line", stream("data: \"" + strings.Repeat("x", 2<<20) + "\"\n\n"), 200, "", "more than 1048576 bytes", llm.ErrReply, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			chat := newServer(t, c.handle).chat(t, func(cfg *Config) {
+				cfg.Key, cfg.MaxReply = secret, 1<<20
+				cfg.HTTPClient = nil
+			})
+			r, err := llm.Complete(t.Context(), chat, hello)
+			var e *llm.Error
+			if !errors.As(err, &e) {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			text := err.Error()
+			if e.Status != c.status || e.Code != c.code || !strings.Contains(text, c.contains) || e.RetryAfter != c.after || e.Op != "chat" {
+				t.Errorf("%#v", e)
+			}
+			if c.is != nil && !errors.Is(err, c.is) {
+				t.Errorf("%v is no %v", err, c.is)
+			}
+			if llm.Retryable(err) != c.retryable {
+				t.Errorf("%v: retryable %v", err, !c.retryable)
+			}
+			if strings.Contains(text, secret) || len(text) > 600 || strings.ContainsAny(text, "\n\r") {
+				t.Errorf("text of %d bytes: %s", len(text), text)
+			}
+		})
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	srv := newServer(t, object(200, "{}"))
+	chat := srv.chat(t, func(c *Config) {
+		c.BaseURL = strings.Replace(srv.URL, "http://", "http://user:"+secret+"@", 1) + "/v1?key=" + secret
+	})
+	srv.Close()
+	_, err := llm.Complete(t.Context(), chat, hello)
+	if !errors.Is(err, llm.ErrConnection) || !llm.Retryable(err) || strings.Contains(err.Error(), secret) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestCallerDeadline(t *testing.T) {
+	release := make(chan struct{})
+	srv := newServer(t, func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	})
+	defer close(release)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := llm.Complete(ctx, srv.chat(t), hello); !errors.Is(err, context.DeadlineExceeded) || llm.Retryable(err) {
+		t.Errorf("error %v", err)
+	}
+	_, err := llm.Complete(t.Context(), llm.Deadline(srv.chat(t), 20*time.Millisecond), hello)
+	if !errors.Is(err, llm.ErrTimeout) || !llm.Retryable(err) {
+		t.Errorf("error %v", err)
+	}
+	client := *srv.Client()
+	client.Timeout = 20 * time.Millisecond
+	_, err = llm.Complete(t.Context(), srv.chat(t, func(c *Config) { c.HTTPClient = &client }), hello)
+	if !errors.Is(err, llm.ErrTimeout) || !llm.Retryable(err) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The whole way: a server that limits, then fails, then answers.
+func TestRetriesOfAChain(t *testing.T) {
+	var n int
+	srv := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		n++
+		switch n {
+		case 1:
+			w.Header().Set("Retry-After", "30")
+			object(429, `{"error":{"message":"Slow down"}}`)(w, r)
+		case 2:
+			reply(503, "text/html", "<html><title>busy</title></html>")(w, r)
+		default:
+			stream("data: {\"choices\":[{\"delta\":{\"content\":\"moon\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")(w, r)
+		}
+	})
+	var waits []time.Duration
+	chain := llm.Chain{Retry: llm.RetryPolicy{Sleep: func(_ context.Context, d time.Duration) error {
+		waits = append(waits, d)
+		return nil
+	}}, Timeout: time.Minute, Limiter: llm.NewLimiter(1)}
+	r, err := llm.Complete(t.Context(), chain.Chat(srv.chat(t)), hello)
+	if err != nil || r.Text != "moon" || n != 3 || len(waits) != 2 || waits[0] != 30*time.Second {
+		t.Errorf("%+v, %v, %d calls, waits %v", r, err, n, waits)
+	}
+}

@@ -1,0 +1,199 @@
+package openai
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/glimdb/db/llm"
+)
+
+// Embedder is an embedding model.
+type Embedder struct {
+	*endpoint
+	id      string
+	dim     int
+	sendDim bool
+}
+
+var _ llm.Embedder = (*Embedder)(nil)
+
+const opEmbed = "embed"
+
+// NewEmbedder returns the embedding model of c. It makes no call; a Config that cannot be used is a *ConfigError,
+// which includes a model of unknown dimension: ask AskDim, or set EmbedDim.
+func NewEmbedder(c Config) (*Embedder, error) {
+	if c.EmbedModel == "" {
+		return nil, &ConfigError{Field: "EmbedModel", Problem: "is empty"}
+	}
+	known := KnownDim(c.EmbedModel)
+	dim := c.EmbedDim
+	if dim == 0 {
+		dim = known
+	}
+	if dim < 1 {
+		return nil, &ConfigError{Field: "EmbedDim", Problem: fmt.Sprintf("the length of the vectors of %s is not known", c.EmbedModel)}
+	}
+	e, err := c.endpoint()
+	if err != nil {
+		return nil, err
+	}
+	id := "openai/" + c.EmbedModel
+	if c.QueryPrefix != "" || c.DocumentPrefix != "" {
+		id += fmt.Sprintf("(%q,%q)", c.QueryPrefix, c.DocumentPrefix)
+	}
+	shortened := strings.HasPrefix(c.EmbedModel, "text-embedding-3-") && dim != known
+	return &Embedder{endpoint: e, id: id, dim: dim, sendDim: c.SendDim || shortened}, nil
+}
+
+// AskDim embeds one word to learn the length of the model's vectors.
+func AskDim(ctx context.Context, c Config) (int, error) {
+	c.EmbedDim = max(1, c.EmbedDim) // not checked against the answer below
+	e, err := NewEmbedder(c)
+	if err != nil {
+		return 0, err
+	}
+	e.sendDim = false
+	vecs, err := e.ask(ctx, []string{"dimension"})
+	if err != nil {
+		return 0, err
+	}
+	if len(vecs) != 1 || len(vecs[0]) == 0 {
+		return 0, e.unusable(opEmbed, "%d vectors for one text", len(vecs))
+	}
+	return len(vecs[0]), nil
+}
+
+// Dim implements llm.Embedder.
+func (e *Embedder) Dim() int { return e.dim }
+
+// ID returns the model and its prefixes, without the server: vectors stay usable when the same model is run
+// elsewhere.
+func (e *Embedder) ID() string { return e.id }
+
+// Embed implements llm.Embedder. All texts go into one request; llm.Batch splits.
+func (e *Embedder) Embed(ctx context.Context, texts []string, kind llm.Kind) ([][]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	prefix := e.DocumentPrefix
+	if kind == llm.ForQuery {
+		prefix = e.QueryPrefix
+	}
+	if prefix != "" {
+		prefixed := make([]string, len(texts))
+		for i, text := range texts {
+			prefixed[i] = prefix + text
+		}
+		texts = prefixed
+	}
+	vecs, err := e.ask(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	if err := llm.CheckVectors(e.id, vecs, len(texts), e.dim); err != nil {
+		return nil, err
+	}
+	return vecs, nil
+}
+
+func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error) {
+	body := map[string]any{"model": e.EmbedModel, "input": texts}
+	if e.sendDim {
+		body["dimensions"] = e.dim
+	}
+	if e.Base64 {
+		body["encoding_format"] = "base64"
+	}
+	resp, err := e.post(ctx, opEmbed, "embeddings", body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, e.broken(ctx, opEmbed, err)
+	}
+	vecs, err := parseVectors(data, len(texts))
+	if err != nil {
+		return nil, e.unusable(opEmbed, "%s", e.excerpt(err.Error()))
+	}
+	return vecs, nil
+}
+
+// parseVectors returns the vectors of a reply in the order of the texts. Their number is the reply's.
+func parseVectors(data []byte, texts int) ([][]float32, error) {
+	var body struct {
+		Data []struct {
+			Index     *int   `json:"index"`
+			Embedding vector `json:"embedding"`
+		} `json:"data"`
+		Error json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(data, &body); err != nil {
+		if errors.Is(err, errVector) {
+			return nil, err
+		}
+		_, text := parseError(data)
+		return nil, fmt.Errorf("not a list of embeddings: %s", text)
+	}
+	if len(body.Data) == 0 && len(body.Error) > 0 {
+		_, text := parseError(data)
+		return nil, errors.New(text)
+	}
+	vecs := make([][]float32, len(body.Data))
+	if len(vecs) != texts {
+		return vecs, nil // the caller's check says so
+	}
+	for i, item := range body.Data {
+		at := i
+		if item.Index != nil {
+			at = *item.Index
+		}
+		if at < 0 || at >= len(vecs) || vecs[at] != nil {
+			return nil, fmt.Errorf("embedding %d has index %d, which is out of range or taken", i, at)
+		}
+		if vecs[at] = item.Embedding; vecs[at] == nil {
+			vecs[at] = []float32{}
+		}
+	}
+	return vecs, nil
+}
+
+var errVector = errors.New("an embedding that is neither numbers nor base64 of float32")
+
+// vector is a list of numbers, or base64 of little-endian float32.
+type vector []float32
+
+func (v *vector) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		var text string
+		if err := json.Unmarshal(data, &text); err != nil {
+			return errVector
+		}
+		raw, err := base64.StdEncoding.DecodeString(text)
+		if err != nil || len(raw)%4 != 0 {
+			return errVector
+		}
+		*v = make(vector, len(raw)/4)
+		for i := range *v {
+			(*v)[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+		}
+		return nil
+	}
+	var numbers []float32
+	if err := json.Unmarshal(data, &numbers); err != nil {
+		return errVector
+	}
+	*v = numbers
+	return nil
+}
