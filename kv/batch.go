@@ -29,6 +29,7 @@ type Batch struct {
 	base    LSN
 	applied bool
 	size    int // once applied
+	log     int // once applied: number of the log that holds it
 	hooks   []func(LSN)
 	att     map[any]any
 	cursors []*cursor

@@ -17,7 +17,7 @@ type latch struct {
 	mu      sync.Mutex
 	phase   phase
 	cause   error         // the first failure
-	logLost bool          // the failure struck the log: what was not synced before is not durable
+	lost    int           // number of the first log that can make nothing durable any more; 0 for none
 	fatal   error         // what the engine itself reported as its end
 	wake    func()        // called when the failure is set, without locks
 	release chan struct{} // closed when Close begins: parked background jobs may fail now
@@ -47,23 +47,28 @@ func (l *latch) enter(p phase) {
 }
 
 // set records a failure; the first one stays. Safe from any goroutine.
-func (l *latch) set(cause error) { l.fail(cause, false) }
-
-// loseLog is set for a failure after which the log cannot make anything durable any more.
-func (l *latch) loseLog(cause error) { l.fail(cause, true) }
-
-func (l *latch) fail(cause error, log bool) {
+func (l *latch) set(cause error) {
 	l.mu.Lock()
 	first := l.cause == nil
 	if first {
 		l.cause = cause
 	}
-	l.logLost = l.logLost || log
 	l.mu.Unlock()
 	if first {
 		l.log.Error("storage failed, the store is read-only until it is reopened", "error", cause)
 		l.wake()
 	}
+}
+
+// loseLog is set for a failure after which log n and its successors cannot make anything durable any more.
+// Logs are numbered from 1 in the order of their creation in this process.
+func (l *latch) loseLog(n int, cause error) {
+	l.mu.Lock()
+	if l.lost == 0 || n < l.lost {
+		l.lost = n
+	}
+	l.mu.Unlock()
+	l.set(cause)
 }
 
 // err reports the failure, nil while there is none.
@@ -73,13 +78,13 @@ func (l *latch) err() error {
 	return readOnly(l.cause)
 }
 
-// durable reports why what was written before the call may not be durable, nil when it is. Unlike err it
-// ignores failures beside the log: a commit whose log record was synced is acknowledged even when a flush
+// durable reports why what was written to log n before the call may not be durable, nil when it is. Unlike
+// err it ignores failures elsewhere: a commit whose log record was synced is acknowledged even when a flush
 // failed meanwhile.
-func (l *latch) durable() error {
+func (l *latch) durable(n int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.logLost {
+	if l.lost == 0 || n < l.lost {
 		return nil
 	}
 	return readOnly(l.cause)
@@ -94,10 +99,10 @@ func (l *latch) engineErr() error {
 }
 
 // state is what latchFS asks before each change.
-func (l *latch) state() (p phase, failed, logLost bool) {
+func (l *latch) state() (p phase, failed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.phase, l.cause != nil, l.logLost
+	return l.phase, l.cause != nil
 }
 
 func readOnly(cause error) error {
@@ -130,5 +135,5 @@ func (l *latch) Fatalf(format string, args ...any) {
 		l.fatal = err
 	}
 	l.mu.Unlock()
-	l.loseLog(err)
+	l.loseLog(1, err)
 }

@@ -12,10 +12,12 @@ const cutBytes = 64
 // file from one goroutine at a time.
 type latchFile struct {
 	vfs.File
+	fs    *latchFS
 	kind  kind
 	latch *latch
 
-	// Of a log: its length, what of it was synced, and whether it was cut back to that.
+	// Of a log: its number, its length, what of it was synced, and whether it was cut back to that.
+	log          int
 	size, synced int64
 	cut          bool
 }
@@ -67,9 +69,25 @@ func (f *latchFile) SyncTo(length int64) (full bool, err error) {
 	return full, err
 }
 
+// Stat implements vfs.File. The engine asks a log that it reuses for its size before it writes to it, and takes
+// an error no better than one of writing.
+func (f *latchFile) Stat() (vfs.FileInfo, error) {
+	info, err := f.File.Stat()
+	if p, _ := f.latch.state(); err == nil || p == opening || f.kind != logFile {
+		return info, err
+	}
+	f.latch.loseLog(f.log, err)
+	empty, err := f.fs.shadow.Create("empty", vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return nil, err
+	}
+	defer empty.Close()
+	return empty.Stat()
+}
+
 // Preallocate implements vfs.File. It is a hint, and so is its failure.
 func (f *latchFile) Preallocate(offset, length int64) error {
-	if _, failed, _ := f.latch.state(); failed {
+	if _, failed := f.latch.state(); failed {
 		return nil
 	}
 	return f.File.Preallocate(offset, length)
@@ -77,13 +95,11 @@ func (f *latchFile) Preallocate(offset, length int64) error {
 
 // Close implements vfs.File.
 func (f *latchFile) Close() error {
-	if f.kind == logFile {
-		if _, _, lost := f.latch.state(); lost {
-			f.cutBack()
-		}
+	if f.kind == logFile && f.latch.durable(f.log) != nil {
+		f.cutBack()
 	}
 	err := f.File.Close()
-	p, failed, _ := f.latch.state()
+	p, failed := f.latch.state()
 	if err == nil || p == opening || f.kind == tableFile {
 		return err
 	}
@@ -96,11 +112,11 @@ func (f *latchFile) Close() error {
 // change runs op unless the failure of the store forbids it, and turns its error into what the engine may
 // see (latchFS says why).
 func (f *latchFile) change(op func() error) error {
-	p, failed, lost := f.latch.state()
+	p, failed := f.latch.state()
 	switch {
 	case p == opening:
 		return op()
-	case f.kind == logFile && lost:
+	case f.kind == logFile && failed && f.latch.durable(f.log) != nil:
 		f.cutBack()
 		return nil
 	case f.kind == metaFile && failed:
@@ -114,7 +130,7 @@ func (f *latchFile) change(op func() error) error {
 	}
 	switch f.kind {
 	case logFile:
-		f.latch.loseLog(err)
+		f.latch.loseLog(f.log, err)
 		f.cutBack()
 		return nil
 	case tableFile:
@@ -149,16 +165,21 @@ func (f *latchFile) cutBack() {
 // latchDir is the store's directory, open for syncing.
 type latchDir struct {
 	vfs.File
-	latch *latch
+	fs *latchFS
 }
 
 // Sync implements vfs.File. It is passed on even after a failure: it makes nothing but what was there
-// durable, and a log that still works may need it.
+// durable, and a log that still works may need it. A failure loses the logs whose names it was to save.
 func (d *latchDir) Sync() error {
+	created := d.fs.logs.Load()
 	err := d.File.Sync()
-	if p, _, _ := d.latch.state(); err != nil && p != opening {
-		d.latch.loseLog(err)
+	if err == nil {
+		d.fs.named.Store(created)
 		return nil
 	}
-	return err
+	if p, _ := d.fs.latch.state(); p == opening {
+		return err
+	}
+	d.fs.latch.loseLog(int(d.fs.named.Load())+1, err)
+	return nil
 }

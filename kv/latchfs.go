@@ -3,6 +3,7 @@ package kv
 import (
 	"os"
 	"strings"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -22,7 +23,13 @@ type latchFS struct {
 	dir    string
 	latch  *latch
 	shadow *vfs.MemFS // takes files which the engine creates after the failure
+
+	logs  atomic.Int64 // logs created
+	named atomic.Int64 // logs whose directory entry was synced
 }
+
+// log is the number of the newest log.
+func (f *latchFS) log() int { return int(f.logs.Load()) }
 
 func newLatchFS(fs vfs.FS, dir string, l *latch) *latchFS {
 	return &latchFS{FS: fs, dir: fs.PathDir(fs.PathJoin(dir, "x")), latch: l, shadow: vfs.NewMem()}
@@ -54,7 +61,7 @@ func (f *latchFS) kind(name string) kind {
 // create runs op, which creates the named file, and decides what the engine gets when it cannot.
 func (f *latchFS) create(name string, op func() (vfs.File, error)) (vfs.File, error) {
 	k := f.kind(name)
-	p, failed, _ := f.latch.state()
+	p, failed := f.latch.state()
 	if k == foreignFile || p == opening && !failed {
 		file, err := op()
 		return f.wrap(file, err, k)
@@ -76,7 +83,7 @@ func (f *latchFS) create(name string, op func() (vfs.File, error)) (vfs.File, er
 		}
 	}
 	if k == logFile {
-		f.latch.loseLog(f.latch.err()) // what goes into the shadow is not durable
+		f.latch.loseLog(int(f.logs.Add(1)), f.latch.err()) // what goes into the shadow is not durable
 	}
 	return f.shadow.Create(f.FS.PathBase(name), vfs.WriteCategoryUnspecified)
 }
@@ -85,12 +92,16 @@ func (f *latchFS) wrap(file vfs.File, err error, k kind) (vfs.File, error) {
 	if err != nil || k == foreignFile {
 		return file, err
 	}
-	return &latchFile{File: file, kind: k, latch: f.latch}, nil
+	lf := &latchFile{File: file, fs: f, kind: k, latch: f.latch}
+	if k == logFile {
+		lf.log = int(f.logs.Add(1))
+	}
+	return lf, nil
 }
 
 // change runs op, a change of the directory by name that creates nothing.
 func (f *latchFS) change(name string, op func() error) error {
-	p, failed, _ := f.latch.state()
+	p, failed := f.latch.state()
 	if f.kind(name) == foreignFile || p == opening {
 		return op()
 	}
@@ -130,7 +141,7 @@ func (f *latchFS) MkdirAll(dir string, perm os.FileMode) error {
 
 // Link implements vfs.FS. Its failures are legal answers (the target is on another device) and set nothing.
 func (f *latchFS) Link(oldname, newname string) error {
-	if _, failed, _ := f.latch.state(); failed && f.kind(newname) != foreignFile {
+	if _, failed := f.latch.state(); failed && f.kind(newname) != foreignFile {
 		return f.latch.err()
 	}
 	return f.FS.Link(oldname, newname)
@@ -154,7 +165,7 @@ func (f *latchFS) RemoveAll(name string) error {
 }
 
 func (f *latchFS) keeps(name string) bool {
-	_, failed, _ := f.latch.state()
+	_, failed := f.latch.state()
 	return failed && f.kind(name) != foreignFile
 }
 
@@ -164,7 +175,7 @@ func (f *latchFS) OpenDir(name string) (vfs.File, error) {
 	if err != nil || f.FS.PathDir(f.FS.PathJoin(name, "x")) != f.dir {
 		return file, err
 	}
-	return &latchDir{File: file, latch: f.latch}, nil
+	return &latchDir{File: file, fs: f}, nil
 }
 
 // Unwrap implements vfs.FS.

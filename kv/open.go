@@ -38,7 +38,8 @@ func Open(dir string, o Options) (_ *Store, err error) {
 	s.latch = newLatch(o.Logger, s.throttle.poke)
 	po := o.engine()
 	defer po.Cache.Unref()
-	po.FS = newLatchFS(o.FS, dir, s.latch)
+	s.fs = newLatchFS(o.FS, dir, s.latch)
+	po.FS = s.fs
 	po.Logger = s.latch
 	po.Lock = lock
 	po.EventListener = s.events()

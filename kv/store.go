@@ -24,6 +24,7 @@ type Store struct {
 	memLimit uint64 // bytes of memtables from which Apply waits
 	l0Limit  int32  // overlapping tables of level 0 from which Apply waits
 	latch    *latch
+	fs       *latchFS
 	throttle *throttle
 	handles  *handles
 	log      *slog.Logger

@@ -45,7 +45,7 @@ func (s *Store) Ready(ctx context.Context) error {
 }
 
 // Apply makes b visible at once and wholly, and asks for its sync; Batch.Durable waits for that. It does not
-// run b's hooks, and it does not wait for room (Ready does). After it, b takes no more calls but Durable,
+// run b's hooks, and it does not wait for room (Ready does). Calls must not overlap. After it, b takes no more calls but Durable,
 // Committed, Len and Close. An error means that nothing became visible.
 //
 // The log record and its sync are one request, on purpose: were the sync a record of its own, a disk that is
@@ -64,8 +64,14 @@ func (s *Store) Apply(b *Batch) (err error) {
 	b.applied = true
 	b.size = b.b.Len()
 	defer s.guard("apply", &err)
+	b.log = s.fs.log()
 	if err := s.db.ApplyNoSyncWait(b.b, pebble.Sync); err != nil {
 		return wrap("apply", err)
+	}
+	// A full memtable takes a new log with it. The record is in that one, but for a batch too large for any
+	// memtable: it goes into the old log first, and its memory is the engine's from then on.
+	if tooLarge := b.b.Len() < b.size; !tooLarge {
+		b.log = s.fs.log()
 	}
 	return wrap("apply", s.latch.engineErr())
 }
@@ -81,7 +87,7 @@ func (b *Batch) Durable() error {
 	if err := b.store.syncWait(b.b); err != nil {
 		return wrap("sync", err)
 	}
-	return wrap("sync", b.store.latch.durable())
+	return wrap("sync", b.store.latch.durable(b.log))
 }
 
 // syncWait waits for the sync that Apply asked for. An engine that panicked may never do it.

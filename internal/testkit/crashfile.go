@@ -25,26 +25,30 @@ func (f *crashFile) ReadAt(p []byte, off int64) (n int, err error) {
 
 func (f *crashFile) Write(p []byte) (n int, err error) {
 	torn := func(r *rand.Rand) { _, _ = f.File.Write(p[:r.IntN(len(p)+1)]) }
-	err = f.fs.change(false, torn, func() error { n, err = f.File.Write(p); return err })
+	err = f.fs.change(someSpace, torn, func() error { n, err = f.File.Write(p); return err })
 	return n, err
 }
 
 func (f *crashFile) WriteAt(p []byte, off int64) (n int, err error) {
 	torn := func(r *rand.Rand) { _, _ = f.File.WriteAt(p[:r.IntN(len(p)+1)], off) }
-	err = f.fs.change(false, torn, func() error { n, err = f.File.WriteAt(p, off); return err })
+	takes := someSpace
+	if info, err := f.File.Stat(); err == nil && off+int64(len(p)) <= info.Size() {
+		takes = noSpace
+	}
+	err = f.fs.change(takes, torn, func() error { n, err = f.File.WriteAt(p, off); return err })
 	return n, err
 }
 
 func (f *crashFile) Sync() error {
-	return f.fs.change(false, nil, f.File.Sync)
+	return f.fs.change(noSpace, nil, f.File.Sync)
 }
 
 func (f *crashFile) SyncData() error {
-	return f.fs.change(false, nil, f.File.SyncData)
+	return f.fs.change(noSpace, nil, f.File.SyncData)
 }
 
 func (f *crashFile) SyncTo(length int64) (full bool, err error) {
-	err = f.fs.change(false, nil, func() error { full, err = f.File.SyncTo(length); return err })
+	err = f.fs.change(noSpace, nil, func() error { full, err = f.File.SyncTo(length); return err })
 	return full, err
 }
 

@@ -16,7 +16,7 @@ var ErrCrashed = errors.New("testkit: file system lost power")
 
 // Errors for FailAt and EveryFault.
 var (
-	ErrNoSpace error = syscall.ENOSPC // a full disk: only removing still works
+	ErrNoSpace error = syscall.ENOSPC // a full disk: removing, syncing and overwriting still work
 	ErrIO      error = syscall.EIO    // a broken disk: nothing that changes it works
 )
 
@@ -54,7 +54,8 @@ func (f *CrashFS) Ops() int {
 }
 
 // FailAt makes the k-th changing operation from now (1 is the next one) and all after it fail with err,
-// until Heal. With ErrNoSpace, removing files still succeeds, as it does on a full disk.
+// until Heal. With ErrNoSpace, what needs no space still succeeds, as it does on a full disk: removing files,
+// syncing them, and writing over what they hold.
 func (f *CrashFS) FailAt(k int, err error) { f.fail(k, int(^uint(0)>>1), err) }
 
 // FailOnce makes only the k-th changing operation from now fail: a disk that reports an error once and
@@ -121,9 +122,17 @@ func (f *CrashFS) crash() {
 	f.image = f.mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: f.rng})
 }
 
+// need says what an operation takes from the disk.
+type need bool
+
+const (
+	noSpace   need = false
+	someSpace need = true
+)
+
 // change counts one changing operation and runs it unless a fault is due. torn, if not nil, does a part
 // of the operation before the power goes.
-func (f *CrashFS) change(removes bool, torn func(*rand.Rand), op func() error) error {
+func (f *CrashFS) change(n need, torn func(*rand.Rand), op func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.image != nil {
@@ -137,7 +146,7 @@ func (f *CrashFS) change(removes bool, torn func(*rand.Rand), op func() error) e
 		f.crash()
 		return ErrCrashed
 	}
-	if f.failAt > 0 && f.ops >= f.failAt && f.ops <= f.failTo && !(removes && errors.Is(f.failErr, ErrNoSpace)) {
+	if f.failAt > 0 && f.ops >= f.failAt && f.ops <= f.failTo && (n == someSpace || !errors.Is(f.failErr, ErrNoSpace)) {
 		return f.failErr
 	}
 	return op()
@@ -161,7 +170,7 @@ func (f *CrashFS) open(op func() (vfs.File, error)) (vfs.File, error) {
 
 // Create implements vfs.FS.
 func (f *CrashFS) Create(name string, c vfs.DiskWriteCategory) (file vfs.File, err error) {
-	err = f.change(false, nil, func() error {
+	err = f.change(someSpace, nil, func() error {
 		file, err = f.open(func() (vfs.File, error) { return f.mem.Create(name, c) })
 		return err
 	})
@@ -170,7 +179,7 @@ func (f *CrashFS) Create(name string, c vfs.DiskWriteCategory) (file vfs.File, e
 
 // Link implements vfs.FS.
 func (f *CrashFS) Link(oldname, newname string) error {
-	return f.change(false, nil, func() error { return f.mem.Link(oldname, newname) })
+	return f.change(someSpace, nil, func() error { return f.mem.Link(oldname, newname) })
 }
 
 // Open implements vfs.FS.
@@ -184,7 +193,7 @@ func (f *CrashFS) Open(name string, opts ...vfs.OpenOption) (file vfs.File, err 
 
 // OpenReadWrite implements vfs.FS.
 func (f *CrashFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (file vfs.File, err error) {
-	err = f.change(false, nil, func() error {
+	err = f.change(someSpace, nil, func() error {
 		file, err = f.open(func() (vfs.File, error) { return f.mem.OpenReadWrite(name, c, opts...) })
 		return err
 	})
@@ -202,22 +211,22 @@ func (f *CrashFS) OpenDir(name string) (file vfs.File, err error) {
 
 // Remove implements vfs.FS.
 func (f *CrashFS) Remove(name string) error {
-	return f.change(true, nil, func() error { return f.mem.Remove(name) })
+	return f.change(noSpace, nil, func() error { return f.mem.Remove(name) })
 }
 
 // RemoveAll implements vfs.FS.
 func (f *CrashFS) RemoveAll(name string) error {
-	return f.change(true, nil, func() error { return f.mem.RemoveAll(name) })
+	return f.change(noSpace, nil, func() error { return f.mem.RemoveAll(name) })
 }
 
 // Rename implements vfs.FS.
 func (f *CrashFS) Rename(oldname, newname string) error {
-	return f.change(false, nil, func() error { return f.mem.Rename(oldname, newname) })
+	return f.change(someSpace, nil, func() error { return f.mem.Rename(oldname, newname) })
 }
 
 // ReuseForWrite implements vfs.FS.
 func (f *CrashFS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (file vfs.File, err error) {
-	err = f.change(false, nil, func() error {
+	err = f.change(someSpace, nil, func() error {
 		file, err = f.open(func() (vfs.File, error) { return f.mem.ReuseForWrite(oldname, newname, c) })
 		return err
 	})
@@ -226,12 +235,12 @@ func (f *CrashFS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory
 
 // MkdirAll implements vfs.FS.
 func (f *CrashFS) MkdirAll(dir string, perm os.FileMode) error {
-	return f.change(false, nil, func() error { return f.mem.MkdirAll(dir, perm) })
+	return f.change(someSpace, nil, func() error { return f.mem.MkdirAll(dir, perm) })
 }
 
 // Lock implements vfs.FS.
 func (f *CrashFS) Lock(name string) (c io.Closer, err error) {
-	err = f.change(false, nil, func() error {
+	err = f.change(someSpace, nil, func() error {
 		c, err = f.mem.Lock(name)
 		return err
 	})
