@@ -84,3 +84,6 @@ func (p ExtractParams) slots() []string {
 		"marker", EndMarker,
 	}
 }
+
+// DefaultTypes is the built-in guidance on entity types, one "name: explanation" a line.
+func DefaultTypes() string { return TemplateTypes.text() }
