@@ -133,14 +133,12 @@ type node struct {
 	rank       uint32
 }
 
-// candidate is a union that may be made. It is stale when the node's rank has changed since.
-type candidate struct {
-	rank uint32
-	at   int32
-}
+// candidate is a union that may be made: its rank, then the start of its first part, so that numbers order as the
+// merges do. It is stale when the node's rank has changed since.
+type candidate uint64
 
-func (c candidate) before(d candidate) bool {
-	return c.rank < d.rank || c.rank == d.rank && c.at < d.at
+func newCandidate(rank uint32, at int32) candidate {
+	return candidate(rank)<<32 | candidate(at)
 }
 
 var mergers = sync.Pool{New: func() any { return new(merger) }}
@@ -158,7 +156,7 @@ func (m *merger) merge(v *vocabulary, piece string) int {
 		}
 		m.nodes = append(m.nodes, node{prev: i - 1, size: 1, rank: rank})
 		if rank != noToken {
-			m.heap = append(m.heap, candidate{rank, i})
+			m.heap = append(m.heap, newCandidate(rank, i))
 		}
 	}
 	for i := len(m.heap)/2 - 1; i >= 0; i-- {
@@ -167,18 +165,19 @@ func (m *merger) merge(v *vocabulary, piece string) int {
 	parts := int(n)
 	for len(m.heap) > 0 {
 		c := m.pop()
-		at := &m.nodes[c.at]
-		if at.size == 0 || at.rank != c.rank {
+		i, rank := int32(uint32(c)), uint32(c>>32)
+		at := &m.nodes[i]
+		if at.size == 0 || at.rank != rank {
 			continue
 		}
-		next := c.at + at.size
+		next := i + at.size
 		at.size += m.nodes[next].size
 		m.nodes[next].size = 0
-		if end := m.end(c.at); end < n {
-			m.nodes[end].prev = c.at
+		if end := m.end(i); end < n {
+			m.nodes[end].prev = i
 		}
 		parts--
-		m.rerank(v, piece, c.at)
+		m.rerank(v, piece, i)
 		if at.prev >= 0 {
 			m.rerank(v, piece, at.prev)
 		}
@@ -194,7 +193,7 @@ func (m *merger) rerank(v *vocabulary, piece string, i int32) {
 	}
 	m.nodes[i].rank = rank
 	if rank != noToken {
-		m.push(candidate{rank, i})
+		m.push(newCandidate(rank, i))
 	}
 }
 
@@ -203,7 +202,7 @@ func (m *merger) push(c candidate) {
 	i := len(m.heap) - 1
 	for i > 0 {
 		up := (i - 1) / 2
-		if !c.before(m.heap[up]) {
+		if c >= m.heap[up] {
 			break
 		}
 		m.heap[i] = m.heap[up]
@@ -229,10 +228,10 @@ func (m *merger) down(i int) {
 		if child >= len(m.heap) {
 			break
 		}
-		if r := child + 1; r < len(m.heap) && m.heap[r].before(m.heap[child]) {
+		if r := child + 1; r < len(m.heap) && m.heap[r] < m.heap[child] {
 			child = r
 		}
-		if !m.heap[child].before(c) {
+		if m.heap[child] >= c {
 			break
 		}
 		m.heap[i] = m.heap[child]
