@@ -131,7 +131,7 @@ func (a *attempt) work(ctx context.Context) error {
 
 // cut makes the chunks of the text.
 func (a *attempt) cut(ctx context.Context) error {
-	spans, err := a.p.cfg.Chunker.Split(ctx, a.text)
+	spans, err := a.p.cfg.Options.Chunker.Split(ctx, a.text)
 	if err != nil {
 		return err
 	}

@@ -76,8 +76,8 @@ const (
 	MaxTextBytes     = 256 << 20 // of the cleaned text: half a commit, see kv.MaxBatchBytes
 )
 
-// candidate is a validated document.
-type candidate struct {
+// incoming is a validated document.
+type incoming struct {
 	id, text string
 	version  record.Version
 	repeated bool
@@ -138,7 +138,7 @@ func (p *Pipeline) Enqueue(ctx context.Context, docs []Document, policy Policy) 
 }
 
 // enqueueOne decides about one document by what is stored under its id.
-func (p *Pipeline) enqueueOne(b *kv.Batch, c *candidate, policy Policy, next *uint64, out *Outcome, replaced *[]string) error {
+func (p *Pipeline) enqueueOne(b *kv.Batch, c *incoming, policy Policy, next *uint64, out *Outcome, replaced *[]string) error {
 	d, err := p.documentOf(b, c.id)
 	if err != nil {
 		return err
@@ -217,10 +217,10 @@ func (p *Pipeline) nextSeq(r kv.Reader) (uint64, error) {
 }
 
 // validate cleans and checks every document of a call.
-func (p *Pipeline) validate(docs []Document, track string, now time.Time) (list []candidate, ids []string, err error) {
+func (p *Pipeline) validate(docs []Document, track string, now time.Time) (list []incoming, ids []string, err error) {
 	var errs []error
 	seen := make(map[string]bool, len(docs))
-	list = make([]candidate, len(docs))
+	list = make([]incoming, len(docs))
 	for i, d := range docs {
 		refuse := func(field string, err error) {
 			errs = append(errs, &DocumentError{Index: i, ID: d.ID, Field: field, Err: err})
@@ -242,7 +242,7 @@ func (p *Pipeline) validate(docs []Document, track string, now time.Time) (list 
 			sum := md5.Sum([]byte(text))
 			id = "doc-" + hex.EncodeToString(sum[:])
 		}
-		c := candidate{id: id, text: text, version: record.Version{Path: d.Path, Metadata: maps.Clone(d.Metadata), Bytes: len(text),
+		c := incoming{id: id, text: text, version: record.Version{Path: d.Path, Metadata: maps.Clone(d.Metadata), Bytes: len(text),
 			Removed: report.Invalid + report.Controls, Track: track, EnqueuedAt: now.UnixNano()}}
 		if len(c.version.Metadata) == 0 {
 			c.version.Metadata = nil
@@ -303,7 +303,7 @@ func checkFields(d Document) (field string, err error) {
 }
 
 // tooLarge names the sizes when a call did not fit one commit.
-func tooLarge(err error, list []candidate) error {
+func tooLarge(err error, list []incoming) error {
 	if !errors.Is(err, kv.ErrTooLarge) {
 		return err
 	}

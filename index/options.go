@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -15,6 +16,13 @@ import (
 // Options are the knobs of the write side. The zero value is valid; every field may differ on reopen.
 // Objects whose records did not change keep what earlier options made of them.
 type Options struct {
+	// Chunker cuts documents; nil: windows of ChunkTokens tokens that overlap by ChunkOverlap.
+	Chunker chunk.Chunker
+	// ChunkTokens is the size of a window; 0: 1200, at least 1.
+	ChunkTokens int
+	// ChunkOverlap is the number of tokens that a window shares with the next; 0: 100 (or less when the
+	// window is small), negative: none; less than ChunkTokens.
+	ChunkOverlap int
 	// Workers is the number of documents processed at the same time; 0: 3, range 1 to 64.
 	Workers int
 	// ChunkWorkers is the number of chunks of one document with the extractor at the same time, and of
@@ -74,6 +82,36 @@ func (o Options) withDefaults() (Options, error) {
 	return o, errors.Join(errs...)
 }
 
+// chunker returns the chunker of the options, under the embedding model's limit.
+func (o Options) chunker(tok llm.Tokenizer) (chunk.Chunker, error) {
+	size, overlap := o.ChunkTokens, o.ChunkOverlap
+	if size == 0 {
+		size = chunk.DefaultSize
+	}
+	switch {
+	case overlap == 0:
+		overlap = min(chunk.DefaultOverlap, size/4) // small windows are for tests and tiny texts
+	case overlap < 0:
+		overlap = 0
+	}
+	c := o.Chunker
+	if c == nil {
+		w, err := chunk.NewWindow(tok, size, overlap)
+		if err != nil {
+			return nil, err
+		}
+		c = w
+	}
+	if o.EmbedTokens == 0 {
+		return c, nil
+	}
+	w, err := chunk.NewWindow(tok, o.EmbedTokens, min(overlap, o.EmbedTokens/2), chunk.WithDrift(0))
+	if err != nil {
+		return nil, err
+	}
+	return chunk.Limit(c, w, false), nil
+}
+
 func (o Options) caps() Caps {
 	return Caps{Sources: o.MaxSources, Paths: o.MaxPaths, KeepNewest: o.KeepNewest}
 }
@@ -89,7 +127,6 @@ type Config struct {
 	Summarizer Summarizer
 	Embedder   llm.Embedder
 	Tokenizer  llm.Tokenizer
-	Chunker    chunk.Chunker
 	// Vector layout of collections that are created: links per vector and beam of insertion, 0 for the
 	// defaults of package vector.
 	M, EfConstruction int
@@ -113,7 +150,6 @@ func (c Config) withDefaults() (Config, error) {
 	need("Summarizer", c.Summarizer == nil)
 	need("Embedder", c.Embedder == nil)
 	need("Tokenizer", c.Tokenizer == nil)
-	need("Chunker", c.Chunker == nil)
 	if c.Embedder != nil && c.Embedder.Dim() < 1 {
 		errs = append(errs, fmt.Errorf("%w: Embedder has %d dimensions", ErrConfig, c.Embedder.Dim()))
 	}
@@ -129,6 +165,17 @@ func (c Config) withDefaults() (Config, error) {
 	var err error
 	if c.Options, err = c.Options.withDefaults(); err != nil {
 		errs = append(errs, err)
+	} else if c.Tokenizer != nil {
+		if c.Options.Chunker, err = c.Options.chunker(c.Tokenizer); err != nil {
+			errs = append(errs, fmt.Errorf("%w: %w", ErrConfig, err))
+		}
 	}
 	return c, errors.Join(errs...)
+}
+
+// rules is a fingerprint of what the derivation of a view depends on beside its records.
+func (o Options) rules() uint32 {
+	h := fnv.New32a()
+	fmt.Fprint(h, o.MaxSources, o.MaxPaths, o.KeepNewest, o.SummaryFragments, o.SummaryTokens)
+	return h.Sum32()
 }

@@ -18,8 +18,9 @@ const gateShares = 1 << 20
 // Pipeline turns documents into chunks, vectors and graph. Safe for concurrent use. It keeps no state of
 // its own beside the list of documents that are being worked on.
 type Pipeline struct {
-	cfg  Config
-	gate *semaphore.Weighted
+	cfg   Config
+	rules uint32 // of cfg.Options, see record.Tally
+	gate  *semaphore.Weighted
 
 	mu     sync.Mutex
 	claims map[string]*claim // by document id
@@ -37,7 +38,7 @@ func New(c Config) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pipeline{cfg: c, gate: semaphore.NewWeighted(gateShares), claims: make(map[string]*claim)}, nil
+	return &Pipeline{cfg: c, rules: c.Options.rules(), gate: semaphore.NewWeighted(gateShares), claims: make(map[string]*claim)}, nil
 }
 
 // take claims a document. When another call works on it, busy is closed once that ends.

@@ -1,12 +1,12 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -75,7 +75,7 @@ func newPlan(removed []contribution, skip []uint64, added []record.Source) *plan
 	for _, e := range edits {
 		slices.SortFunc(e.removed, compareSources)
 		slices.SortFunc(e.added, compareSources)
-		if !reflect.DeepEqual(e.removed, e.added) {
+		if !sameSources(e.removed, e.added) {
 			p.edits = append(p.edits, e)
 		}
 	}
@@ -200,7 +200,7 @@ func (p *Pipeline) deriveOne(h *history, e *edit) error {
 			stored, e.nextEntity.CreatedAt = e.entity.Description, e.entity.CreatedAt
 		}
 	}
-	e.tally.Digest = ""
+	e.tally.Digest, e.tally.Rules = "", p.rules
 	if p.needsSummary(m.fragments) {
 		e.tally.Digest = p.digest(m.fragments)
 		if stored != "" && old.Digest == e.tally.Digest {
@@ -290,12 +290,19 @@ func (p *Pipeline) describe(e *edit, description string) {
 	}
 }
 
+// sameSources compares lists of records.
+func sameSources(a, b []record.Source) bool {
+	return slices.EqualFunc(a, b, func(x, y record.Source) bool {
+		return x.Kind == y.Kind && x.Object == y.Object && x.Position == y.Position && bytes.Equal(x.Encode(), y.Encode())
+	})
+}
+
 // changed reports whether the stored view differs from the next one.
 func (e *edit) changed() bool {
 	if e.object.IsRelation() {
-		return e.relation == nil || !reflect.DeepEqual(*e.relation, e.nextRelation)
+		return e.relation == nil || !e.relation.Equal(&e.nextRelation)
 	}
-	return e.entity == nil || !reflect.DeepEqual(*e.entity, e.nextEntity)
+	return e.entity == nil || !e.entity.Equal(&e.nextEntity)
 }
 
 // openGraph returns the knowledge graph, nil before the first write.

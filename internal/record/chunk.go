@@ -7,24 +7,25 @@ import (
 
 // Chunk is a stored piece of a document. Content is exactly text[Start:End] of the stored document.
 type Chunk struct {
-	Doc        string
-	Order      int
-	Start, End int    // byte span in the stored text
-	Tokens     int    // tokens of Content
-	LineTokens int    // tokens of its context line, see ChunkLine
-	Path       string // of its document
-	Content    string
+	Doc        string `json:"doc"`
+	Order      int    `json:"order"`
+	Start      int    `json:"start"` // byte span in the stored text
+	End        int    `json:"end"`
+	Tokens     int    `json:"tokens,omitempty"`      // tokens of Content
+	LineTokens int    `json:"line_tokens,omitempty"` // tokens of its context line, see ChunkLine
+	Path       string `json:"path,omitempty"`        // of its document
+	Content    string `json:"content"`
 	// Extractor is the id of what extracted its records.
-	Extractor string
+	Extractor string `json:"extractor,omitempty"`
 	// Truncated: the extractor's reply was cut off, so records may be missing. Such a chunk is asked again
 	// when its document is processed again.
-	Truncated bool
+	Truncated bool `json:"truncated,omitempty"`
 	// Dropped counts records of the reply that were not used, by reason.
-	Dropped []Count
+	Dropped []Count `json:"dropped,omitempty"`
 	// Repaired counts damage of the reply that was made good, by kind.
-	Repaired []Count
+	Repaired []Count `json:"repaired,omitempty"`
 	// Warnings are the extractor's remarks.
-	Warnings []string
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // ID is the chunk's id.

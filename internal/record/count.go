@@ -9,8 +9,8 @@ import (
 
 // Count is a number of things of one kind. Lists of counts are sorted by Name, without zeros.
 type Count struct {
-	Name string
-	N    int
+	Name string `json:"name"`
+	N    int    `json:"n"`
 }
 
 // Counts turns a map into a sorted list.

@@ -54,38 +54,43 @@ type Version struct {
 
 // Contents counts what the visible version of a document put into the store.
 type Contents struct {
-	Chunks    int
-	Entities  int // distinct names, ends of relations included
-	Relations int // distinct pairs
+	Chunks    int `json:"chunks,omitempty"`
+	Entities  int `json:"entities,omitempty"`  // distinct names, ends of relations included
+	Relations int `json:"relations,omitempty"` // distinct pairs
 	// Dropped counts records that were not used, by reason; Repaired damage that was made good, by kind.
-	Dropped, Repaired []Count
+	Dropped  []Count `json:"dropped,omitempty"`
+	Repaired []Count `json:"repaired,omitempty"`
 	// Truncated is the number of chunks whose reply was cut off.
-	Truncated int
-	Warnings  []string
+	Truncated int      `json:"truncated,omitempty"`
+	Warnings  []string `json:"warnings,omitempty"`
 }
 
 // Attempts tells of the work on a document. All of it is volatile.
 type Attempts struct {
 	// Tries counts attempts since the version was enqueued.
-	Tries int
+	Tries int `json:"tries,omitempty"`
 	// Error is the reason of the last failure; empty otherwise.
-	Error string
+	Error string `json:"error,omitempty"`
 	// StartedAt and EndedAt are those of the last attempt, in Unix nanoseconds.
-	StartedAt, EndedAt int64
+	StartedAt int64 `json:"started_at,omitempty"`
+	EndedAt   int64 `json:"ended_at,omitempty"`
 	// Stages are the nanoseconds spent, by stage.
-	Stages []Count64
+	Stages []Count64 `json:"stages,omitempty"`
 	// ReusedChunks were taken over from the version before, without a call.
-	ReusedChunks int
+	ReusedChunks int `json:"reused_chunks,omitempty"`
 	// Model use of the last attempt.
-	Calls, CachedCalls, PromptTokens, CompletionTokens int
+	Calls            int `json:"calls,omitempty"`
+	CachedCalls      int `json:"cached_calls,omitempty"`
+	PromptTokens     int `json:"prompt_tokens,omitempty"`
+	CompletionTokens int `json:"completion_tokens,omitempty"`
 	// EmbeddedTexts were handed to the embedder (which may have cached them).
-	EmbeddedTexts int
+	EmbeddedTexts int `json:"embedded_texts,omitempty"`
 }
 
 // Count64 is a Count that may be large.
 type Count64 struct {
-	Name string
-	N    int64
+	Name string `json:"name"`
+	N    int64  `json:"n"`
 }
 
 // Document is the status record of a document.

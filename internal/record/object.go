@@ -1,6 +1,9 @@
 package record
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Entity is the merged view of an entity as its graph node stores it. It is derived from source records.
 type Entity struct {
@@ -28,6 +31,19 @@ type Relation struct {
 	// Tokens counts the JSON line {"entity1","entity2","description"}.
 	Tokens    int
 	CreatedAt int64
+}
+
+// Equal reports whether two views are the same; a list without elements equals a missing one.
+func (e *Entity) Equal(f *Entity) bool {
+	return e.Name == f.Name && e.Type == f.Type && e.Description == f.Description && slices.Equal(e.Sources, f.Sources) &&
+		e.SourceCount == f.SourceCount && slices.Equal(e.Paths, f.Paths) && e.Tokens == f.Tokens && e.CreatedAt == f.CreatedAt
+}
+
+// Equal reports whether two views are the same; a list without elements equals a missing one.
+func (r *Relation) Equal(s *Relation) bool {
+	return r.Src == s.Src && r.Dst == s.Dst && slices.Equal(r.Keywords, s.Keywords) && r.Description == s.Description &&
+		r.Weight == s.Weight && slices.Equal(r.Sources, s.Sources) && r.SourceCount == s.SourceCount &&
+		slices.Equal(r.Paths, s.Paths) && r.Tokens == s.Tokens && r.CreatedAt == s.CreatedAt
 }
 
 // Property names of nodes and edges of the knowledge graph.

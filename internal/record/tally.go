@@ -33,8 +33,8 @@ func (w Weight) Float() float64 { return float64(w) / weightUnit }
 
 // TypeCount is the number of records that give an entity this type.
 type TypeCount struct {
-	Type  string
-	Count int
+	Type  string `json:"type"`
+	Count int    `json:"count"`
 }
 
 // Tally sums all source records of one object: what the merged view needs of records beyond its caps,
@@ -54,6 +54,8 @@ type Tally struct {
 	// Digest identifies the fragments and the summarizer behind a summarised description; empty when the
 	// description is a plain join of its fragments.
 	Digest string
+	// Rules is a fingerprint of the caps and thresholds that the stored view was derived with.
+	Rules uint32
 }
 
 // Empty reports whether nothing speaks of the object any more.
@@ -131,7 +133,8 @@ func (t *Tally) Encode() []byte {
 		b = codec.AppendString(b, c.Type)
 		b = codec.AppendUvarint(b, uint64(c.Count))
 	}
-	return codec.AppendString(b, t.Digest)
+	b = codec.AppendString(b, t.Digest)
+	return codec.AppendUvarint(b, uint64(t.Rules))
 }
 
 // DecodeTally reads what Encode wrote.
@@ -143,5 +146,6 @@ func DecodeTally(v []byte) (Tally, error) {
 		t.Types = append(t.Types, TypeCount{Type: r.String(), Count: r.Int()})
 	}
 	t.Digest = r.String()
+	t.Rules = uint32(r.Uvarint())
 	return t, r.Done()
 }

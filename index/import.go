@@ -1,0 +1,164 @@
+package index
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/kv"
+)
+
+// IsEntry reports whether kind is one that Export yields.
+func IsEntry(kind string) bool {
+	return slices.Contains([]string{EntryDocument, EntryText, EntryChunk, EntrySource, EntryTally}, kind)
+}
+
+// Import stages one entry of Export, in JSON, into b. Entries must come in the order of Export, into a
+// workspace without documents; they may be spread over any number of batches. What the loaded state is
+// worth is for Check to say once graph and vectors are loaded as well.
+func Import(b *kv.Batch, ws, kind string, value []byte) error {
+	if err := importEntry(b, ws, kind, value); err != nil {
+		return fmt.Errorf("index: import %s: %w", kind, err)
+	}
+	return nil
+}
+
+func importEntry(b *kv.Batch, ws, kind string, value []byte) error {
+	switch kind {
+	case EntryDocument:
+		var e ExportedDocument
+		if err := json.Unmarshal(value, &e); err != nil {
+			return err
+		}
+		return importDocument(b, ws, &e)
+	case EntryText:
+		var e ExportedText
+		if err := json.Unmarshal(value, &e); err != nil {
+			return err
+		}
+		return b.SetText(record.TextKey(ws, e.Doc, e.Pending), []byte(e.Text))
+	case EntryChunk:
+		var c record.Chunk
+		if err := json.Unmarshal(value, &c); err != nil {
+			return err
+		}
+		return b.SetText(record.ChunkKey(ws, c.Doc, c.Order), c.Encode())
+	case EntrySource:
+		var e ExportedSource
+		if err := json.Unmarshal(value, &e); err != nil {
+			return err
+		}
+		return importSource(b, ws, &e)
+	case EntryTally:
+		var e ExportedTally
+		if err := json.Unmarshal(value, &e); err != nil {
+			return err
+		}
+		o, err := importObject(e.Object)
+		if err != nil {
+			return err
+		}
+		t := record.Tally{Version: uint64(b.LSN()) + 1, Records: e.Records, Endpoints: e.Endpoints, Chunks: e.Chunks,
+			Weight: record.Weight(e.Weight), Types: e.Types, Digest: e.Digest, Rules: e.Rules}
+		return b.Set(record.TallyKey(ws, o), t.Encode())
+	}
+	return fmt.Errorf("%w: unknown kind", errEntry)
+}
+
+var errEntry = errors.New("not an entry of an export")
+
+func importObject(names []string) (record.Object, error) {
+	switch {
+	case len(names) == 1 && names[0] != "":
+		return record.EntityObject(names[0]), nil
+	case len(names) == 2 && names[0] != "" && names[0] < names[1]:
+		return record.Object{A: names[0], B: names[1]}, nil
+	}
+	return record.Object{}, fmt.Errorf("%w: %q names no object", errEntry, names)
+}
+
+func importSource(b *kv.Batch, ws string, e *ExportedSource) error {
+	o, err := importObject(e.Object)
+	if err != nil {
+		return err
+	}
+	s := record.Source{Object: o, Position: record.Position{Seq: seqOf(e.Rank), Order: e.Order, Record: e.Record}, Doc: e.Doc, Path: e.Path,
+		Type: e.Type, Description: e.Description, Keywords: e.Keywords, Weight: record.Weight(e.Weight), Reversed: e.Reversed}
+	for k, name := range kindNames {
+		if name == e.Kind {
+			s.Kind = k
+		}
+	}
+	if s.Kind == 0 || o.IsRelation() != (s.Kind == record.KindRelation) {
+		return fmt.Errorf("%w: source of kind %q about %q", errEntry, e.Kind, e.Object)
+	}
+	return b.Set(s.Key(ws), s.Encode())
+}
+
+// seqOf is the sequence of a rank in a loaded store.
+func seqOf(rank int) uint64 { return uint64(rank) + 1 }
+
+func importDocument(b *kv.Batch, ws string, e *ExportedDocument) error {
+	d := &record.Document{ID: e.ID, Seq: seqOf(e.Rank)}
+	for _, s := range []record.Status{record.StatusPending, record.StatusProcessing, record.StatusProcessed, record.StatusFailed} {
+		if s.String() == e.Status {
+			d.Status = s
+		}
+	}
+	if d.Status == 0 || e.ID == "" || e.Rank < 0 {
+		return fmt.Errorf("%w: document %q with status %q and rank %d", errEntry, e.ID, e.Status, e.Rank)
+	}
+	vol := e.Volatile
+	if vol == nil {
+		vol = &Volatile{}
+	}
+	rev := uint64(b.LSN()) + 1
+	d.Current = importVersion(e.Current, rev, vol.CurrentTrack, vol.CurrentEnqueued)
+	d.Pending = importVersion(e.Pending, rev, vol.PendingTrack, vol.PendingEnqueued)
+	d.Attempts = vol.Attempts
+	if e.Contents != nil {
+		d.Contents = *e.Contents
+	}
+	p := &Pipeline{cfg: Config{Workspace: ws}}
+	for _, v := range []*record.Version{d.Current, d.Pending} {
+		if v == nil {
+			continue
+		}
+		if err := p.index(b, d, v); err != nil {
+			return err
+		}
+	}
+	if d.Status == record.StatusPending || d.Status == record.StatusProcessing {
+		if err := b.Set(record.QueueKey(ws, d.Seq), []byte(d.ID)); err != nil {
+			return err
+		}
+	}
+	if d.Current != nil {
+		objects := make([]record.Object, 0, len(e.Objects))
+		for _, names := range e.Objects {
+			o, err := importObject(names)
+			if err != nil {
+				return err
+			}
+			objects = append(objects, o)
+		}
+		if err := b.SetText(record.ContribKey(ws, d.ID), record.EncodeObjects(objects)); err != nil {
+			return err
+		}
+	}
+	if err := b.Set(record.NextKey(ws), codec.AppendKeyUint64(nil, d.Seq+1)); err != nil {
+		return err
+	}
+	return p.putDocument(b, d)
+}
+
+func importVersion(e *ExportedVersion, rev uint64, track string, enqueued int64) *record.Version {
+	if e == nil {
+		return nil
+	}
+	return &record.Version{Rev: rev, Hash: e.Hash, Path: e.Path, Metadata: e.Metadata, Time: e.Time, Bytes: e.Bytes,
+		Removed: e.Removed, Track: track, EnqueuedAt: enqueued}
+}
