@@ -1,15 +1,31 @@
 // Package query is LightRAG's read side: a question in, context, structured data or an answer out.
 //
-// An Engine runs naive, local, global, hybrid, mix and bypass over one snapshot: keywords, one embedding
-// call, concurrent searches, round-robin merges, token budgets, chunk picking, rerank, context, answer.
-// It writes nothing but caches through the stores handed in, and owns no keys.
+// An Engine runs naive, local, global, hybrid, mix and bypass. One query goes through: validation;
+// keywords given, cached, asked of a model, or found offline; one embedding call; one snapshot, on which
+// entity, relation and chunk indexes are searched at the same time, the results merged round-robin, cut
+// to their token budgets, source chunks picked and read; rerank; the rest of the budget; the context;
+// and, when a model is configured and wanted, the answer, whole or streamed.
 //
-// Concurrency: an Engine is safe for concurrent use; each query holds one snapshot, released before any
-// network call that follows retrieval.
+// It writes nothing but replies through the byte stores handed in, and owns no keys: graph, collections
+// and chunk records are index's, read through internal/record. It sees neither the commit path nor the
+// write side. It does not chunk, extract, or embed documents.
+//
+// Files by step: options, validate; keywords, keywordparse, offline; embed; retrieve, merge; budget;
+// pick, source; compose, reference, render; answer; result, trace. engine.go ties them together.
+//
+// Concurrency: an Engine is safe for concurrent use. A Result belongs to its caller; its Stream writes to
+// it on the goroutine that ranges over it.
 //
 // Invariants:
-//   - Q1: everything a Result shows was read at its LSN (P3).
-//   - Q2: orders are total: score, then id (P9).
-//   - Q3: an empty result carries its reason (P7); the answer model never sees an empty context.
-//   - Q4: stored text is never tokenized; counts are stored with it.
+//   - Q1: everything a Result shows was read at its LSN, on one snapshot, which is taken after the
+//     embedding call and released before the reranker and the answer model are called (P3).
+//   - Q2: orders are total: score, then id; rank, weight, then pair; owner, then place (P9).
+//   - Q3: an absence carries its Reason, a detour its Fallback (P7); a failed model is an UpstreamError,
+//     never an empty result; the answer model never sees an empty context.
+//   - Q4: stored text is never tokenized: its counts are stored with it. Only a record that someone put
+//     into the graph without a count is counted.
+//   - Q5: a prompt never exceeds its total budget: counted pieces are summed, a line break costs a whole
+//     token, and safetyMargin is left for joints.
+//   - Q6: the properties read for the relations of an entity are bounded by the relation budget, whatever
+//     its degree (P8), and the relations shown are the same as if all had been read.
 package query
