@@ -450,3 +450,48 @@ func (lineChunker) Split(_ context.Context, text string) ([]chunk.Span, error) {
 	}
 	return spans, nil
 }
+
+// copyTo loads everything of s into c, an empty store.
+func (s *store) copyTo(c *store) {
+	s.t.Helper()
+	v := s.view()
+	defer v.Close()
+	must := func(err error) {
+		if err != nil {
+			s.t.Helper()
+			s.t.Fatal(err)
+		}
+	}
+	_, err := c.log.Update(context.Background(), "load", nil, func(b *kv.Batch) error {
+		for e, err := range index.Export(v, "") {
+			must(err)
+			value, err := json.Marshal(e.Value)
+			must(err)
+			must(index.Import(b, "", e.Kind, value))
+		}
+		from, err := graph.Open(v, "", record.GraphName)
+		must(err)
+		to, err := graph.Create(b, "", record.GraphName, graph.Config{})
+		must(err)
+		for n, err := range from.AllNodes(v) {
+			must(err)
+			must(to.PutNode(b, *n))
+		}
+		for e, err := range from.AllEdges(v) {
+			must(err)
+			must(to.PutEdge(b, *e))
+		}
+		for _, name := range []string{record.ChunkCollection, record.EntityCollection, record.RelationCollection} {
+			src, err := s.vectors.Collection(v, "", name)
+			must(err)
+			dst, err := c.vectors.Create(b, "", name, src.Config())
+			must(err)
+			for row, err := range src.All(v) {
+				must(err)
+				must(dst.Put(b, row.ID, row.Vector))
+			}
+		}
+		return nil
+	})
+	must(err)
+}
