@@ -2,7 +2,6 @@ package index
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -52,7 +51,14 @@ type ParseOptions struct {
 // keywords split. A name seen only as an end of a relation has no entity record. It costs time linear in
 // the reply, and reads a reply that was cut off anywhere as far as it goes.
 func ParseReply(reply string, o ParseOptions) Extraction {
-	p := parser{o: o}
+	p := parser{o: o, types: map[string]bool{}}
+	types := o.Types
+	if len(types) == 0 {
+		types = DefaultTypes()
+	}
+	for _, t := range types {
+		p.types[normalizeType(t)] = true
+	}
 	switch o.Format {
 	case FormatLines2025:
 		p.lines2025(reply)
@@ -72,21 +78,15 @@ func DefaultTypes() []string {
 
 // parser collects what it reads of one reply.
 type parser struct {
-	o   ParseOptions
-	out Extraction
+	o     ParseOptions
+	types map[string]bool // types the model was told
+	out   Extraction
 }
 
 // knownType tells whether field is one of the types the model was told.
 func (p *parser) knownType(field string) bool {
 	t := normalizeType(field)
-	if t == "" {
-		return false
-	}
-	types := p.o.Types
-	if len(types) == 0 {
-		types = DefaultTypes()
-	}
-	return slices.ContainsFunc(types, func(known string) bool { return normalizeType(known) == t })
+	return t != "" && p.types[t]
 }
 
 // entity adds an entity record of raw fields.

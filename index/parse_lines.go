@@ -57,67 +57,114 @@ func prefixOf(field string) recordKind {
 
 // lines reads FormatLines.
 //
-// Physical lines become logical ones: a line without delimiter that directly follows a record goes on
-// with its description, and a record that is still short of fields takes the next line (unless that
-// begins a record). A blank line, a code fence, a heading or the end mark closes a record. A logical line
-// may hold several records glued together; see splitGlued.
+// A line without delimiter that directly follows a record goes on with its description, and a record that
+// is still short of fields takes the next line, unless that begins a record. A blank line, a code fence, a
+// heading or the end mark closes a record. A line may hold several records glued together; see splitGlued.
 func (p *parser) lines(reply string) {
-	for _, line := range p.logicalLines(reply) {
-		groups := splitGlued(line)
-		if len(groups) > 1 {
-			p.out.Report.repaired(RepairGlued)
+	var (
+		open   openRecord
+		found  bool // a line with fields
+		marked bool
+	)
+	for line := range strings.Lines(reply) {
+		for i, piece := range endMark.Split(line, -1) {
+			if i > 0 {
+				p.close(&open)
+				marked = true
+			}
+			piece = strings.TrimSpace(piece)
+			if piece == "" {
+				p.close(&open)
+				continue
+			}
+			piece, mended := repairDelimiters(piece, repairRules)
+			fields := splitFields(piece)
+			switch {
+			case len(fields) == 0: // delimiters only
+			case open.take(fields):
+				p.out.Report.repaired(RepairJoined)
+			case len(fields) == 1:
+				p.close(&open)
+				if !isFurniture(piece) {
+					p.out.Report.dropped(DropUnreadable)
+				}
+			default:
+				found = true
+				if mended {
+					p.out.Report.repaired(RepairDelimiter)
+				}
+				p.close(&open)
+				groups := splitGlued(fields)
+				if len(groups) > 1 {
+					p.out.Report.repaired(RepairGlued)
+				}
+				for _, g := range groups[:len(groups)-1] {
+					p.record(g)
+				}
+				open.begin(groups[len(groups)-1])
+			}
 		}
-		for _, g := range groups {
-			p.record(g)
-		}
+	}
+	p.close(&open)
+	if found && !marked {
+		p.out.Report.repaired(RepairEndMark)
 	}
 }
 
 // endMark matches the end mark in either case.
 var endMark = regexp.MustCompile(`(?i)` + regexp.QuoteMeta(prompt.EndMarker))
 
-func (p *parser) logicalLines(reply string) [][]string {
-	var (
-		out    [][]string
-		open   bool // the last logical line may go on
-		marked bool
-	)
-	for line := range strings.Lines(reply) {
-		for i, piece := range endMark.Split(line, -1) {
-			if i > 0 {
-				open, marked = false, true
-			}
-			piece = strings.TrimSpace(piece)
-			if piece == "" {
-				open = open && i > 0 // the rest of a line after its end mark is not a blank line
-				continue
-			}
-			piece, mended := repairDelimiters(piece, repairRules)
-			fields := splitFields(piece)
-			if open {
-				if joined, ok := join(out[len(out)-1], fields); ok {
-					out[len(out)-1] = joined
-					p.out.Report.repaired(RepairJoined)
-					continue
-				}
-			}
-			if len(fields) < 2 {
-				open = false
-				if !isFurniture(piece) {
-					p.out.Report.dropped(DropUnreadable)
-				}
-				continue
-			}
-			if mended {
-				p.out.Report.repaired(RepairDelimiter)
-			}
-			out, open = append(out, fields), true
+// openRecord is a record that the next line may go on with.
+type openRecord struct {
+	kind   recordKind
+	fields []string
+	tail   []string // further lines of the last field
+}
+
+func (o *openRecord) begin(fields []string) {
+	*o = openRecord{kind: prefixOf(fields[0]), fields: fields}
+}
+
+// take adds the fields of the next line, if they go on with the record.
+func (o *openRecord) take(next []string) bool {
+	if o.kind == noRecord || prefixWord(next[0]) != noRecord || len(next) == 1 && isFurniture(next[0]) {
+		return false
+	}
+	missing := o.kind.need() - len(o.fields)
+	switch {
+	case missing >= len(next): // broken between two fields
+		o.flush()
+		o.fields = slices.Concat(o.fields, next)
+	case missing >= 0 && len(next) == missing+1: // broken inside a field
+		o.tail = append(o.tail, next[0])
+		if missing > 0 {
+			o.flush()
+			o.fields = slices.Concat(o.fields, next[1:])
 		}
+	default:
+		return false
 	}
-	if !marked && len(out) > 0 {
-		p.out.Report.repaired(RepairEndMark)
+	return true
+}
+
+// flush puts the further lines of the last field to it.
+func (o *openRecord) flush() {
+	if len(o.tail) == 0 {
+		return
 	}
-	return out
+	last := len(o.fields) - 1
+	o.fields = slices.Clone(o.fields)
+	o.fields[last] = strings.Join(slices.Insert(o.tail, 0, o.fields[last]), " ")
+	o.tail = nil
+}
+
+// close reads the record that was open.
+func (p *parser) close(o *openRecord) {
+	if len(o.fields) > 0 {
+		o.flush()
+		p.record(o.fields)
+	}
+	*o = openRecord{}
 }
 
 // splitFields splits a line at its delimiters, trims the fields and leaves out empty ones. A delimiter in
@@ -161,28 +208,6 @@ func isQuoted(before, after string) bool {
 	next, _ := utf8.DecodeRuneInString(after[m:])
 	return (unicode.IsSpace(outer) || unicode.Is(unicode.Ps, outer) || isChinese(outer)) &&
 		(len(after) == m || unicode.IsSpace(next) || unicode.IsPunct(next) && next != '<' || isChinese(next))
-}
-
-// join continues the record at the end of line with the fields of the next line, if they do.
-func join(line, next []string) ([]string, bool) {
-	if prefixWord(next[0]) != noRecord || len(next) == 1 && isFurniture(next[0]) {
-		return nil, false
-	}
-	groups := splitGlued(line)
-	last := groups[len(groups)-1]
-	kind := prefixOf(last[0])
-	missing := kind.need() - len(last)
-	switch {
-	case kind == noRecord:
-		return nil, false
-	case missing >= len(next): // broken between two fields
-		return slices.Concat(line, next), true
-	case missing >= 0 && len(next) == missing+1: // broken inside a field
-		joined := slices.Concat(line, next[1:])
-		joined[len(line)-1] = line[len(line)-1] + " " + next[0]
-		return joined, true
-	}
-	return nil, false
 }
 
 // isFurniture tells whether a line without delimiter belongs to the look of a reply rather than to its
