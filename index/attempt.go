@@ -171,13 +171,13 @@ func (a *attempt) extract(ctx context.Context) error {
 	)
 	g.SetLimit(a.p.cfg.Options.ChunkWorkers)
 	for _, i := range missing {
-		a.mu.Lock()
-		stop := failed >= giveUpAfter
-		a.mu.Unlock()
-		if stop || ctx.Err() != nil {
-			break
-		}
 		g.Go(func() error {
+			a.mu.Lock()
+			stop := failed >= giveUpAfter
+			a.mu.Unlock()
+			if stop || ctx.Err() != nil {
+				return nil
+			}
 			list, err := a.extractOne(ctx, &a.chunks[i])
 			sources[i], errs[i] = list, err
 			a.mu.Lock()

@@ -105,12 +105,16 @@ type embedder struct {
 	sent   []string
 	memo   map[string]bool
 	answer func(texts []string, v [][]float32) [][]float32
+	before func(texts []string) // called without the lock
 }
 
 func (e *embedder) ID() string { return fmt.Sprintf("seeded-%d", e.dim) }
 func (e *embedder) Dim() int   { return e.dim }
 
 func (e *embedder) Embed(ctx context.Context, texts []string, _ llm.Kind) ([][]float32, error) {
+	if e.before != nil {
+		e.before(texts)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	out := make([][]float32, len(texts))
@@ -494,4 +498,12 @@ func (s *store) copyTo(c *store) {
 		return nil
 	})
 	must(err)
+}
+
+func (s *store) putEntity(b *kv.Batch, e *record.Entity) error {
+	g, err := graph.Open(b, "", record.GraphName)
+	if err != nil {
+		return err
+	}
+	return g.PutNode(b, graph.Node{Name: e.Name, Type: e.Type, Props: e.Props()})
 }

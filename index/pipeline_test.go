@@ -512,3 +512,137 @@ func TestTrackAndFilters(t *testing.T) {
 		}
 	}
 }
+
+// TestOvertaken: a document whose shared objects keep moving under it redoes these alone, and is let
+// through alone before long.
+func TestOvertaken(t *testing.T) {
+	s := newStore(t, index.Options{})
+	tries := 0
+	var late sync.WaitGroup
+	s.embed.before = func(texts []string) {
+		if !slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, "slow") }) || s.info("slow").Visible {
+			return
+		}
+		tries++
+		id := fmt.Sprintf("fast%d", tries)
+		late.Add(1)
+		overtake := func() {
+			defer late.Done()
+			r, err := s.Enqueue(context.Background(), []index.Document{doc(id, "E Hub|t|"+id)}, index.Insert)
+			if err == nil {
+				_, err = s.Process(context.Background(), index.ProcessOptions{IDs: r.IDs()})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if tries <= 3 {
+			overtake()
+		} else {
+			go overtake() // has to wait until slow is through
+		}
+	}
+	s.enqueue(index.Insert, doc("slow", "E Hub|t|slow", "E Own|t|slow own"))
+	s.process()
+	late.Wait()
+	s.embed.before = nil
+	if tries != 4 {
+		t.Errorf("%d tries, want 3 in company and 1 alone", tries)
+	}
+	if e := s.entity("Hub"); e.Description != "slow<SEP>fast1<SEP>fast2<SEP>fast3<SEP>fast4" {
+		t.Errorf("Hub is %+v", e)
+	}
+	sent := 0
+	for _, text := range s.embed.sent {
+		if text == "Own\nslow own" {
+			sent++
+		}
+	}
+	if sent != 1 {
+		t.Errorf("what nobody touched was embedded %d times", sent)
+	}
+}
+
+// TestSummaries: long descriptions are summarised; the same fragments are never asked for again, and a
+// failing summarizer fails the document and nothing else.
+func TestSummaries(t *testing.T) {
+	s := newStore(t, index.Options{SummaryFragments: 3})
+	s.put(doc("a", "E Hub|t|one", "E Hub|t|two", "E Hub|t|three"), doc("b", "E Hub|t|one", "R Hub - Pier|k|to"))
+	if !slices.Equal(s.summary.asked, []string{"Hub"}) {
+		t.Fatalf("asked for %q", s.summary.asked)
+	}
+	if e := s.entity("Hub"); !strings.HasPrefix(e.Description, "entity Hub in 3 fragments") || e.SourceCount != 5 {
+		t.Fatalf("Hub is %+v", e)
+	}
+	s.delete("b")
+	s.check()
+	if len(s.summary.asked) != 1 {
+		t.Errorf("asked again after a delete that left the fragments: %q", s.summary.asked)
+	}
+	before := s.dump()
+	s.summary.err = errors.New("no model")
+	if _, err := s.Delete(context.Background(), "a"); err != nil {
+		t.Errorf("delete that needs no summary: %v", err)
+	}
+	s.put(doc("c", "E Hub|t|one", "E Hub|t|two", "E Hub|t|four"))
+	if i := s.info("c"); i.Status != "failed" || !strings.Contains(i.Error, "no model") || !strings.Contains(i.Error, "Hub") {
+		t.Errorf("status %+v", i)
+	}
+	s.summary.err = nil
+	s.delete("c")
+	s.put(doc("a", "E Hub|t|one", "E Hub|t|two", "E Hub|t|three"))
+	if d := diff(s.dump(), before); d != "" {
+		t.Errorf("after delete and insert:\n%s", d)
+	}
+}
+
+// TestBadExtractor: what a caller's extractor makes up is capped and counted.
+func TestBadExtractor(t *testing.T) {
+	s := newStore(t, index.Options{})
+	long := strings.Repeat("名", 400)
+	s.put(doc("x", "E |t|no name", "E "+long+"|t|long name", "R A - |k|no end", "R A - B||no keywords", "E \xff|t|bad"))
+	i := s.info("x")
+	if i.Dropped["empty_name"] != 3 || i.Status != "processed" {
+		t.Errorf("status %+v", i)
+	}
+	if s.entity(long[:510]) == nil {
+		t.Error("the long name was not cut at a character")
+	}
+	if r := s.relation("A", "B"); r == nil || len(r.Keywords) != 0 {
+		t.Errorf("relation %+v", r)
+	}
+}
+
+// TestEmbedLimit: chunks are cut and texts of objects shortened to what the embedding model takes.
+func TestEmbedLimit(t *testing.T) {
+	s := newStore(t, index.Options{EmbedTokens: 20})
+	s.put(doc("x", "E A|t|"+strings.Repeat("long ", 3), strings.Repeat("word ", 30)))
+	for _, text := range s.embed.sent {
+		if n := len([]rune(text)); n > 20 {
+			t.Errorf("%d tokens sent: %q", n, text)
+		}
+	}
+	if i := s.info("x"); i.Chunks < 8 {
+		t.Errorf("status %+v", i)
+	}
+	if _, err := index.New(index.Config{}); !errors.Is(err, index.ErrConfig) {
+		t.Errorf("empty configuration: %v", err)
+	}
+}
+
+// TestDownModel: when every call fails, a long document is given up before each chunk was tried.
+func TestDownModel(t *testing.T) {
+	s := newStore(t, index.Options{ChunkWorkers: 1})
+	var lines []string
+	for i := range 40 {
+		lines = append(lines, fmt.Sprintf("E N%d|t|x", i))
+	}
+	s.extract.before = func(context.Context, string) error { return errors.New("unreachable") }
+	s.put(doc("x", lines...))
+	if n := s.extract.calls(); n != 8 {
+		t.Errorf("%d calls to a model that is down", n)
+	}
+	if i := s.info("x"); !strings.Contains(i.Error, "chunk 1 of 40") || !strings.Contains(i.Error, "7 more chunks") {
+		t.Errorf("error %q", i.Error)
+	}
+}
