@@ -1,16 +1,20 @@
 // Package llm holds the small interfaces between Glim and models: Chat, Embedder, Reranker, Tokenizer,
-// and decorators around them: retry, concurrency limit, batching, reply and vector cache, usage counts.
+// and decorators around them: retry, concurrency limit, time limit, batching, reply and vector cache, usage
+// counts. [Chain] puts them together in the right order.
 //
 // It contains no provider: each lives in a package of its own (llm/openai), so that no provider's types
 // reach the core. It opens no connection, reads no environment and owns no key on disk: the caches write
-// through a two-method byte store that the caller hands in.
+// through a two-method byte store that the caller hands in. Decorators log counts, waits and keys, never text.
 //
 // Concurrency: every implementation must be safe for concurrent use; llm/llmtest holds the conformance
-// suite.
+// suite. The one goroutine started here is that of a cached chat call, which its last caller waits for.
 //
 // Invariants:
 //   - L1: an Embedder returns exactly one finite, non-zero vector of Dim() values for each text, in order,
-//     or an error; the decorators check it.
-//   - L2: a reply that is empty, truncated or failed is never cached.
-//   - L3: a cancelled context ends every call within the time the transport needs to notice it.
+//     or an error; Batch and CacheEmbedder check it.
+//   - L2: only a reply that ended with FinishStop and holds more than reasoning is cached: none that is empty,
+//     truncated, filtered, failed or broken off.
+//   - L3: a cancelled context ends every call within the time the transport needs to notice it, and never
+//     harms another caller of the same cached call.
+//   - L4: a call is repeated only when it may succeed later and nothing of its reply was delivered.
 package llm

@@ -13,16 +13,16 @@ import (
 )
 
 var (
-	// ErrNoModel: the operation needs a model and none is configured.
+	// ErrNoModel says that the operation needs a model and none is configured.
 	ErrNoModel = errors.New("llm: no model configured")
-	// ErrReply: the provider answered something that is not what its interface promises (another format, no
+	// ErrReply says that the provider answered something that is not what its interface promises (another format, no
 	// choices, a page of HTML). Errors carry it inside an *Error.
 	ErrReply = errors.New("llm: unusable reply")
-	// ErrTimeout: a model stayed silent for longer than allowed. Errors carry it inside an *Error.
+	// ErrTimeout says that a model stayed silent for longer than allowed. Errors carry it inside an *Error.
 	ErrTimeout = errors.New("llm: model timed out")
-	// ErrConnection: no connection came about, or it broke. Errors carry it inside an *Error.
+	// ErrConnection says that no connection came about, or it broke. Errors carry it inside an *Error.
 	ErrConnection = errors.New("llm: connection failed")
-	// ErrVectors: an embedder returned vectors that must not be used. Errors carry it inside a *VectorError.
+	// ErrVectors says that an embedder returned vectors that must not be used. Errors carry it inside a *VectorError.
 	ErrVectors = errors.New("llm: unusable vectors")
 )
 

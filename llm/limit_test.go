@@ -148,7 +148,10 @@ func TestLimitPriorities(t *testing.T) {
 		}
 		generate := func(p llm.Purpose) func() {
 			return func() {
-				for range chat.Generate(t.Context(), llm.Request{Purpose: p}) {
+				for _, err := range chat.Generate(t.Context(), llm.Request{Purpose: p}) {
+					if err != nil {
+						t.Error(err)
+					}
 					break
 				}
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/glimdb/db/llm"
 )
 
-// ErrUnscripted: a fake was asked something that no rule answers.
+// ErrUnscripted says that a fake was asked something that no rule answers.
 var ErrUnscripted = errors.New("llmtest: no rule answers this call")
 
 // Rule says how Chat answers some calls. The zero value answers every call with an empty text.

@@ -42,8 +42,9 @@ func TestChat(t *testing.T, open func(t *testing.T, s Script) llm.Chat) {
 
 	t.Run("id", func(t *testing.T) {
 		c := open(t, full)
-		if c.ID() == "" || c.ID() != c.ID() {
-			t.Errorf("ID %q must be stable and not empty", c.ID())
+		first := c.ID()
+		if again := c.ID(); first == "" || again != first {
+			t.Errorf("ID %q, then %q: want it stable and not empty", first, again)
 		}
 	})
 	t.Run("reply", func(t *testing.T) {
