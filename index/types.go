@@ -35,7 +35,8 @@ type Extractor interface {
 	ID() string
 }
 
-// ExtractInput is one chunk.
+// ExtractInput is one chunk. ChunkID and Path are for messages: what is extracted must depend on Text
+// alone, since the records of a chunk are taken over when its document is replaced or moved.
 type ExtractInput struct {
 	ChunkID string
 	Path    string
