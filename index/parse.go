@@ -17,7 +17,8 @@ const (
 	//	entity<|#|>name<|#|>type<|#|>description
 	//	relation<|#|>source<|#|>target<|#|>keywords<|#|>description
 	//
-	// and ends with <|COMPLETE|>.
+	// and ends with <|COMPLETE|>. A reply that is a JSON object with the lists entities (name, type,
+	// description) and relationships (source, target, keywords, description) is read too.
 	FormatLines ReplyFormat = iota
 	// FormatLines2025 is the same as LightRAG 1.4.9 read it (from 2025-09): fewer repairs, no record goes
 	// on in the next line.
@@ -65,6 +66,12 @@ func ParseReply(reply string, o ParseOptions) Extraction {
 	case FormatTuples, FormatTuplesUpper:
 		p.tuples(reply)
 	default:
+		if looksLikeJSON(reply) {
+			if p.json(reply); len(p.out.Entities)+len(p.out.Relations) > 0 {
+				break
+			}
+			p.out = Extraction{}
+		}
 		p.lines(reply)
 	}
 	return p.out

@@ -115,6 +115,37 @@ func TestGoldenReplies(t *testing.T) {
 	}
 }
 
+func TestGoldenJSON(t *testing.T) {
+	const object = `{"entities": [{"name": "Ann", "type": "Person", "description": "a"}, 7, {"name": "Mill", "type": "place", "description": 12}],
+ "note": {"x": [1]}, "relationships": [{"source": "Ann", "target": "Mill", "keywords": ["work", "home"], "description": "r"}, {"source": "Ann", "target": "Ann"}]}`
+	all := []string{"E Ann/person: a", "E Mill/place: 12", "R Ann-Mill [work,home]: r"}
+	for _, tc := range []struct {
+		name, reply string
+		want        []string
+		dropped     string
+	}{
+		{"object", object, all, "field_count=1 self_loop=1"},
+		{"fenced", "```json\n" + object + "\n```", all, "field_count=1 self_loop=1"},
+		{"trailing braces", object + "}}} and so on", all, "field_count=1 self_loop=1"},
+		{"cut off", object[:strings.Index(object, `"note"`)], all[:2], "field_count=1 unreadable=1"},
+		{"cut off in an item", object[:strings.Index(object, `"Mill"`)], all[:1], "field_count=1 unreadable=1"},
+		{"no keywords", `{"relations":[{"source":"A","target":"B","description":"d"}]}`, []string{"R A-B []: d"}, ""},
+		{"no lists", `{"entities":"none","relationships":{}}`, []string{}, "unreadable=1"},
+		{"array", `[` + object + `]`, []string{}, "unreadable=2"},
+		{"LaTeX", `{"entities":[{"name":"E","type":"t","description":"\frac{1}{2} \beta \n end"}]}`, []string{`E E/t: \frac{1}{2} \beta ` + "\n end"}, ""},
+	} {
+		x := ParseReply(tc.reply, ParseOptions{})
+		if got := show(x); !slices.Equal(got, tc.want) || counts(x.Report.Dropped) != tc.dropped {
+			t.Errorf("%s: got %q, dropped %q; want %q, %q", tc.name, got, counts(x.Report.Dropped), tc.want, tc.dropped)
+		}
+	}
+	for in, want := range map[string]string{"": "", `x [1] {"a":1}`: "", `say "[" {"a":1}`: `{"a":1}`, `prose {"a":1}}} end`: `{"a":1}}} end`} {
+		if got := jsonObject(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestGoldenDelimiters(t *testing.T) {
 	for _, d := range []string{
 		"<|##|>", "<|#||#|>", `<|\#|>`, "<#>", "<#|>", "<|#>", "<|#|", "||#||", "|#|>", "<|>", "<||", "<|#:", "<|#|#|>",
@@ -323,6 +354,7 @@ func FuzzParseReply(f *testing.F) {
 	f.Add(notation.Replace("A1¦B1¦k¶rd¦entity¦relation¦¦<|complete|>¦“<|#|>”"), uint8(1))
 	f.Add(`("entity"<|>"A"<|>"t"<|>"d")##("relationship"<|>"A"<|>"B"<|>"d"<|>"k"<|>9)<|COMPLETE|>`, uint8(2))
 	f.Add("(\xff<|>\x00", uint8(3))
+	f.Add("```json\n{\"entities\":[{\"name\":\"A\",\"type\":[1,{}],\"description\":\"\\frac\"}],\"relations\":[", uint8(0))
 	f.Fuzz(func(t *testing.T, reply string, format uint8) {
 		o := ParseOptions{Format: ReplyFormat(format % 4)}
 		x := ParseReply(reply, o)
