@@ -22,7 +22,19 @@ func frame(kg bool) string { return render(kg, nil, nil, nil, nil) }
 // render lays out the context: for KG modes entities, relations, passages, references; else the last two.
 // Blocks without lines stay, so that the model sees that there is nothing.
 func render(kg bool, ents []Entity, rels []Relation, chunks []Chunk, refs []Reference) string {
+	const perLine = 64 // keys, quotes and the few escapes of a line
+	size := len(entityHead) + len(relHead) + len(chunkHead) + len(refHead) + 5*len(blockEnd)
+	for i := range ents {
+		size += len(ents[i].Name) + len(ents[i].Type) + len(ents[i].Description) + perLine
+	}
+	for i := range rels {
+		size += len(rels[i].Src) + len(rels[i].Dst) + len(rels[i].Description) + perLine
+	}
+	for i := range chunks {
+		size += len(chunks[i].Content) + len(chunks[i].Content)/16 + perLine // line breaks are escaped
+	}
 	var sb strings.Builder
+	sb.Grow(size)
 	line := func(s string) {
 		sb.WriteString(s)
 		sb.WriteByte('\n')
