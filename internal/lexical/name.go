@@ -45,10 +45,14 @@ func (r *Reading) names() {
 	for i := range r.Sentences {
 		titled[i] = n.count(i)
 	}
+	// Title case and capitals tell nothing by themselves: what stands in them is a name if the rest of the text
+	// says so. The rest is read first.
 	first := len(r.Mentions)
-	for i, s := range r.Sentences {
-		if s.Block != Listing {
-			n.sentence(i, titled[i])
+	for _, inTitles := range []bool{false, true} {
+		for i, s := range r.Sentences {
+			if s.Block != Listing && titled[i] == inTitles {
+				n.sentence(i, inTitles)
+			}
 		}
 	}
 	n.unify(r.Mentions[first:])
@@ -59,7 +63,7 @@ func (n *nameReader) count(sentence int) bool {
 	from, to := n.TokenRange(sentence)
 	block := n.Sentences[sentence].Block
 	fresh := true // at the start, after an opening quote, a colon, a cell border
-	upper, words, spaceless := 0, 0, 0
+	upper, words, spaceless, commas := 0, 0, 0, 0
 	for i := from; i < to; i++ {
 		t := n.Tokens[i]
 		n.initial[i] = fresh
@@ -68,7 +72,7 @@ func (n *nameReader) count(sentence int) bool {
 			w := n.Word(i)
 			n.shapes[i] = shapeOf(w)
 			n.normals[i] = Normal(w)
-			if t.Class == Word && len(w) > 3 {
+			if t.Class == Word && len(w) >= 3 {
 				words++
 				if n.shapes[i].first {
 					upper++
@@ -77,13 +81,16 @@ func (n *nameReader) count(sentence int) bool {
 			fresh = false
 		case Sign:
 			fresh = opens(n.Text, t, fresh)
+			if n.Text[t.Start] == ',' {
+				commas++
+			}
 		case Unspaced:
 			spaceless++
 			fresh = false
 		case Code, Tag:
 		}
 	}
-	titled := block == Listing || words >= 2 && upper*10 >= words*8 && (block == Heading || words >= 4) || block == Heading && isCapitals(n.Text[n.Sentences[sentence].Start:n.Sentences[sentence].End])
+	titled := block == Listing || upper*10 >= words*8 && (block == Heading && words >= 1 || words >= 4 && commas < 2) || block == Heading && isCapitals(n.Text[n.Sentences[sentence].Start:n.Sentences[sentence].End])
 	for i := from; i < to; i++ {
 		if n.normals[i] == "" || n.Tokens[i].Class != Word {
 			continue
@@ -136,7 +143,13 @@ func (n *nameReader) sentence(sentence int, titled bool) {
 		case Code:
 			n.code(i, sentence)
 		case Word:
-			if last := n.chain(i, to, titled); last >= i {
+			last := n.chain(i, to, titled)
+			if titled && n.shapes[i].first {
+				if k := n.known(i, to); k > max(i, last) {
+					last = k
+				}
+			}
+			if last >= i {
 				if next := n.addChain(i, last, sentence, titled); next > i {
 					i = next
 					continue
@@ -152,7 +165,7 @@ func (n *nameReader) code(i, sentence int) {
 	t := n.Tokens[i]
 	s := n.Word(i)
 	if len(s) < 2 || len(s) > 40 || strings.Contains(s, "://") || strings.HasPrefix(s, "www.") || strings.Contains(s, "@") ||
-		strings.IndexFunc(s, unicode.IsLetter) < 0 || strings.Count(s, " ") > 3 || strings.ContainsAny(s, "<>|\"{}\\=;") {
+		strings.IndexFunc(s, unicode.IsLetter) < 0 || strings.Count(s, " ") > 3 || strings.ContainsAny(s, "<>|\"{}\\=;%") {
 		return
 	}
 	if t.Start == 0 || n.Text[t.Start-1] != '`' {
@@ -229,7 +242,7 @@ func (n *nameReader) judge(i, to int, titled bool) verdict {
 		return strongName
 	}
 	switch {
-	case st.middle > st.lower || st.middle > 0 && rank == Content && st.middle == st.lower:
+	case st.middle > st.lower:
 		return strongName
 	case rank == Common || st.lower > 0 || n.lowered[Stem(w)]:
 		return plainWord
@@ -284,14 +297,33 @@ func (n *nameReader) chain(i, to int, titled bool) int {
 		return i - 1
 	}
 	last := i
-	for words := 1; words < maxChain && !isPossessive(n.Word(last)); words++ {
+	for words := 1; words < maxChain && (!isPossessive(n.Word(last)) || !titled && n.keepsPossessive(last+1, to)); words++ {
 		next := n.continues(last, to, titled)
-		if next == last {
+		if next == last || n.normals[next] == n.normals[last] {
 			break
 		}
 		last = next
 	}
 	return last
+}
+
+// keepsPossessive reports whether the word at i makes one name with the possessive before it: Martin's Day, Fermat's
+// Theorem; Scrooge's Nephew are two.
+func (n *nameReader) keepsPossessive(i, to int) bool {
+	return i < to && n.gap(i-1) && n.shapes[i].first && isIn(possessed(), n.normals[i])
+}
+
+// known returns the last token of the longest name of several words that starts at i and is known from elsewhere
+// in the text, or i.
+func (n *nameReader) known(i, to int) int {
+	found := i
+	for last := i + 1; last < min(to, i+maxChain) && n.gap(last-1); last++ {
+		w := n.Text[n.Tokens[i].Start:n.Tokens[last].End]
+		if n.surface[Normal(spell(w))] != nil {
+			found = last
+		}
+	}
+	return found
 }
 
 // followsTitleCase reports whether the weak name at i is followed by another capitalised word.
@@ -327,7 +359,11 @@ func (n *nameReader) continues(i, to int, titled bool) int {
 	// A connector: one or two small words, then a name word.
 	w := n.normals[at+1]
 	isAnd := n.isSign(at+1, "&")
-	if !isAnd && (n.shapes[at+1].upper > 0 || !isIn(connectors(), w) && !(w == "for" && isIn(bodies(), n.normals[i]))) {
+	isTo := w == "to" && at > 0 && n.shapes[i].first && WordRank(n.normals[i]) == Stop // Yet to Come
+	if w == "of" && i > 0 && n.gap(i-1) && n.shapes[i-1].first && n.Tokens[i-1].Class == Word && !isIn(bodies(), n.normals[i]) && !n.initial[i] {
+		return i // Lin Wei of the station; Bank of England and University College of London go on
+	}
+	if !isAnd && !isTo && (n.shapes[at+1].upper > 0 || !isIn(connectors(), w) && !(w == "for" && isIn(bodies(), n.normals[i]))) {
 		return i
 	}
 	j := at + 2
@@ -412,14 +448,17 @@ func (n *nameReader) addChain(i, last, sentence int, titled bool) int {
 	if utf8.RuneCountInString(name) > maxName {
 		return last + 1
 	}
+	key := Normal(name)
+	sf := n.surface[key]
+	if titled && sf == nil && !(first == last && (n.shapes[first].special() || n.stats[n.normals[first]].caps > 0)) {
+		return last + 1
+	}
 	origin := Proper
 	if first == last && n.shapes[first].allUpper() && n.shapes[first].runes <= 6 {
 		origin = Acronym
 	}
 	start := n.Tokens[first].Start
 	n.add(Mention{Start: start, End: end, First: first, Last: last, Sentence: sentence, Name: name, Title: title, Possessive: possessive, Origin: origin})
-	key := Normal(name)
-	sf := n.surface[key]
 	if sf == nil {
 		sf = &surfaces{count: make(map[string]int)}
 		n.surface[key] = sf
@@ -434,14 +473,14 @@ func (n *nameReader) addChain(i, last, sentence int, titled bool) int {
 // edge reports whether token i may not start or end a name: an article, a function word, a plain word that
 // the sentence begins with.
 func (n *nameReader) edge(i int) bool {
-	if n.Tokens[i].Class != Word {
+	if n.Tokens[i].Class != Word || n.title(i) {
 		return false
 	}
 	if WordRank(n.normals[i]) == Stop && n.shapes[i].runes > 0 && !n.shapes[i].special() && n.stats[n.normals[i]].middle < 3 {
 		return true
 	}
 	st := n.stats[n.normals[i]]
-	return n.initial[i] && WordRank(n.normals[i]) == Common && st.middle == 0 && !isIn(chainHeads(), n.normals[i]) && !n.title(i) && !n.shapes[i].special()
+	return n.initial[i] && WordRank(n.normals[i]) == Common && st.middle == 0 && !isIn(chainHeads(), n.normals[i]) && !n.shapes[i].special()
 }
 
 // drops reports whether the title at token i is no part of the name that rest tokens follow with. Plain forms
@@ -507,7 +546,7 @@ var (
 	innerConnectors = sync.OnceValue(func() map[string]struct{} { return set("the la las los der den des of") })
 	// bodies are the words that "for" may follow inside a name.
 	bodies = sync.OnceValue(func() map[string]struct{} {
-		return set("foundation institute centre center ministry department society association organization organisation committee council agency office fund campaign union alliance network school academy bureau commission ministry")
+		return set("bank house court church museum college university hospital order republic kingdom city house knights bishop duke king queen earl prince francis foundation institute centre center ministry department society association organization organisation committee council agency office fund campaign union alliance network school academy bureau commission ministry")
 	})
 	// chainHeads are everyday words that begin names when a name follows.
 	chainHeads = sync.OnceValue(func() map[string]struct{} {
@@ -515,6 +554,10 @@ var (
 	})
 	finiteVerbs = sync.OnceValue(func() map[string]struct{} {
 		return set("is was has had were are will would can could said says asked replied cried wrote writes knew felt saw came went took gave made found told did does became began kept keeps stood sat runs ran lives lived works worked built owns owned leads led supports provides allows uses offers includes requires shows remains moved opened published founded called")
+	})
+	// possessed are what follows a possessive inside a name.
+	possessed = sync.OnceValue(func() map[string]struct{} {
+		return set("day eve night gate square street church cathedral hospital college school bridge bay cove head point island wharf hall law theorem cup syndrome disease comet lemma algorithm equation")
 	})
 	// calendar are names that say when, not what.
 	calendar = sync.OnceValue(func() map[string]struct{} {

@@ -21,18 +21,18 @@ const (
 
 // phraseStat is a candidate phrase.
 type phraseStat struct {
-	count, opens, closes, heads int
-	words                       int
-	surface                     string
-	first                       int
+	count, opens, closes, heads, determined int
+	words                                   int
+	surface                                 string
+	first                                   int
 }
 
 // phrases finds repeated noun phrases in lower case: runs of words of substance that stand at least once before a
 // function word or a sign, as the end of a noun group does, and once behind a determiner, a preposition or a sign.
-// Single nouns must do both nearly every time.
+// Single nouns must do both nearly every time, and follow a determiner once.
 func (r *Reading) phrases() {
 	found := make(map[string]*phraseStat)
-	r.eachPhrase(func(key string, first, last int, opens, closes bool) {
+	r.eachPhrase(func(key string, first, last int, opens, closes, determined bool) {
 		p := found[key]
 		if p == nil {
 			p = &phraseStat{words: last - first + 1, first: first}
@@ -48,6 +48,9 @@ func (r *Reading) phrases() {
 		if opens && closes {
 			p.heads++
 		}
+		if determined {
+			p.determined++
+		}
 		if s := r.phrase(first, last); p.surface == "" || len(s) < len(p.surface) {
 			p.surface = s
 		}
@@ -56,7 +59,7 @@ func (r *Reading) phrases() {
 	keys := make(map[*phraseStat]string)
 	for key, p := range found {
 		need := minNoun + len(r.Text)/nounSpan
-		if p.words > 1 && p.count >= minPhrase && p.opens > 0 && p.closes > 0 || p.count >= need && p.heads >= need-1 {
+		if p.words > 1 && p.count >= minPhrase && p.opens > 0 && p.closes > 0 || p.count >= need && p.heads >= need-1 && p.determined > 0 {
 			list = append(list, p)
 			keys[p] = key
 		}
@@ -101,9 +104,9 @@ func (r *Reading) markPhrases(chosen map[string]string) {
 	}
 }
 
-// eachPhrase calls yield for every candidate with its stems, its tokens and whether a noun group may start and
-// end where it does.
-func (r *Reading) eachPhrase(yield func(key string, first, last int, opens, closes bool)) {
+// eachPhrase calls yield for every candidate with its stems, its tokens whether a noun group may start and end
+// where it does, and whether a determiner stands before it.
+func (r *Reading) eachPhrase(yield func(key string, first, last int, opens, closes, determined bool)) {
 	for sentence, s := range r.Sentences {
 		if s.Block == Listing {
 			continue
@@ -119,7 +122,8 @@ func (r *Reading) eachPhrase(yield func(key string, first, last int, opens, clos
 					}
 					continue
 				}
-				yield(key, i, last, r.opensGroup(i, from), r.closesGroup(last, to))
+				yield(key, i, last, r.opensGroup(i, from), r.closesGroup(last, to),
+					i > from && isIn(determiners(), Normal(r.Word(i-1))))
 			}
 		}
 	}
@@ -204,6 +208,10 @@ func (r *Reading) phrase(first, last int) string {
 	}
 	return strings.Join(words, " ")
 }
+
+var determiners = sync.OnceValue(func() map[string]struct{} {
+	return set("the a an this that these those his her its their our your my each every of no")
+})
 
 // pronouns and auxiliaries are followed by verbs, not by nouns.
 var pronouns = sync.OnceValue(func() map[string]struct{} {

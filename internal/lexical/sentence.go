@@ -32,6 +32,9 @@ const (
 	// titleLine: a shorter line in bytes that ends without punctuation, before a line that starts with a
 	// capital, is a title rather than the first half of a wrapped sentence.
 	titleLine = 45
+	// wrappedLine: a line of an unspaced script that is as long in bytes (some 27 characters) and ends without
+	// punctuation goes on in the next one.
+	wrappedLine = 80
 )
 
 // Sentences splits text into sentences in order. A line break ends a sentence at blank lines, headings, list
@@ -133,7 +136,7 @@ func (p *splitter) line(at, end, next int) {
 func (p *splitter) breaksAfter(line string, next int) bool {
 	last, _ := utf8.DecodeLastRuneInString(line)
 	if isUnspaced(last) {
-		return true
+		return len(line) < wrappedLine
 	}
 	if len(line) >= titleLine || !unicode.IsLetter(last) && !isDigit(last) && last != '_' && last != '*' && last != ']' {
 		return false

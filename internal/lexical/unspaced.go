@@ -45,11 +45,12 @@ type miner struct {
 	total    int // characters
 	japanese bool
 	terms    map[string]Origin
+	foreign  map[int]int // start and end of transliterated names
 }
 
 // unspaced adds the mentions in unspaced scripts.
 func (r *Reading) unspaced() {
-	m := miner{Reading: r, grams: make(map[string]*gram), terms: make(map[string]Origin)}
+	m := miner{Reading: r, grams: make(map[string]*gram), terms: make(map[string]Origin), foreign: make(map[int]int)}
 	kana := 0
 	for i, t := range r.Tokens {
 		if t.Class == Unspaced {
@@ -61,6 +62,7 @@ func (r *Reading) unspaced() {
 	}
 	m.japanese = kana*5 > m.total
 	m.quoted()
+	m.transliterated()
 	if m.japanese {
 		m.runs()
 	} else {
@@ -117,6 +119,9 @@ func (m *miner) cut(i int) int {
 
 // splitAt returns the length in bytes of the function word that s starts with, 0 if none.
 func splitAt(s string) int {
+	if n := countedAt(s); n > 0 {
+		return n
+	}
 	splits := splitters()
 	end := 0
 	for n := range 3 {
@@ -132,6 +137,31 @@ func splitAt(s string) int {
 		} else if _, ok := splits[s[:end]]; ok {
 			return end
 		}
+	}
+	return 0
+}
+
+// countedAt returns the length in bytes of the count that s starts with, 0 if none: 三十棵, 第一封, 一九〇八年, 两. A
+// single numeral that no measure follows may belong to a name.
+func countedAt(s string) int {
+	const numerals, measures = "一二两三四五六七八九十百千万亿〇零几数", "座片棵条只块盏口封个位艘间栋种次年月日天岁米元吨分秒点度公里多任名本家张支把层"
+	end, n := 0, 0
+	if strings.HasPrefix(s, "第") {
+		end = len("第")
+	}
+	for end < len(s) {
+		r, w := decode(s, end)
+		if !strings.ContainsRune(numerals, r) {
+			if strings.ContainsRune(measures, r) && n > 0 {
+				return end + w
+			}
+			break
+		}
+		end += w
+		n++
+	}
+	if n >= 2 {
+		return end
 	}
 	return 0
 }
@@ -317,6 +347,45 @@ func closing(open rune) rune {
 	return '”'
 }
 
+// transliterated finds foreign names in Chinese, whose parts a dot joins: the characters that stand for sounds on
+// both sides of it.
+func (m *miner) transliterated() {
+	for i := 1; i+1 < len(m.Tokens); i++ {
+		left, dot, right := m.Tokens[i-1], m.Tokens[i], m.Tokens[i+1]
+		if dot.Class != Sign || left.Class != Unspaced || right.Class != Unspaced || left.End != dot.Start || dot.End != right.Start {
+			continue
+		}
+		if w := m.Word(i); w != "·" && w != "・" && w != "•" {
+			continue
+		}
+		start := left.End
+		for start > left.Start {
+			r, n := utf8.DecodeLastRuneInString(m.Text[left.Start:start])
+			if !strings.ContainsRune(soundCharacters, r) && !isKatakana(r) {
+				break
+			}
+			start -= n
+		}
+		end := right.Start
+		for end < right.End {
+			r, n := decode(m.Text, end)
+			if !strings.ContainsRune(soundCharacters, r) && !isKatakana(r) {
+				break
+			}
+			end += n
+		}
+		if start < left.End && end > right.Start {
+			m.foreign[start] = end
+			// Either half may stand alone later on.
+			for _, half := range []string{m.Text[start:left.End], m.Text[right.Start:end]} {
+				if utf8.RuneCountInString(half) >= 2 {
+					m.terms[half] = Persona
+				}
+			}
+		}
+	}
+}
+
 // runs takes, in Japanese, the runs of katakana and the repeated runs of Han between hiragana.
 func (m *miner) runs() {
 	counts := make(map[string]int)
@@ -349,13 +418,15 @@ func (m *miner) suffixed() {
 			if suffix == 0 || i == from {
 				continue
 			}
-			from = max(from, i-maxStem6)
+			from = max(from, i-maxStemRunes)
 			start := m.leftBorder(s, from, i, i+suffix)
 			if start < 0 || i-start < 1 || suffix == 1 && i-start > 4 {
 				continue
 			}
+			// Many words end in 海 or 路; a province or a harbour is rarely anything else.
 			name := m.Text[s.offsets[start]:s.offsets[i+suffix]]
-			if termBorders(name) && (suffix > 1 || i-start >= 2 || m.grams[name].count >= 2) {
+			strong := i-start >= 2 && (suffix > 1 || strings.ContainsRune(strongSuffixes, s.runes[i]))
+			if termBorders(name) && (strong || m.grams[name].count >= 2) {
 				m.term(name, Suffix)
 				from = i + suffix
 			}
@@ -363,8 +434,12 @@ func (m *miner) suffixed() {
 	}
 }
 
-// maxStem6 bounds the characters before a suffix.
-const maxStem6 = 6
+const (
+	// maxStemRunes bounds the characters before a suffix.
+	maxStemRunes = 6
+	// strongSuffixes are single characters that hardly end anything but a name.
+	strongSuffixes = "省市县镇村岛港河江湖节"
+)
 
 // leftBorder decides where the name that ends at end starts: at the longest start that returns as often as
 // the suffixed sequence does at its best, else at the beginning of the segment if that is short.
@@ -437,7 +512,8 @@ func (m *miner) people() {
 // role or a verb of speech must stand beside this occurrence; how many characters belong to it is then told by
 // which sequence returns.
 func (m *miner) given(s segment, i, family int) int {
-	role := i > 0 && endsRole(m.Text[s.offsets[0]:s.offsets[i]])
+	const longestRole = 12 // bytes
+	role := endsRole(m.Text[max(m.Tokens[s.token].Start, s.offsets[i]-longestRole):s.offsets[i]])
 	best, bestCount := 0, 0
 	for n := family + 2; n > family; n-- {
 		if i+n > len(s.runes) {
@@ -450,7 +526,8 @@ func (m *miner) given(s segment, i, family int) int {
 		count := m.grams[key].count
 		rest := m.Text[s.offsets[i+n]:s.offsets[len(s.runes)]]
 		after := startsAny(rest, personAfter()) || rest == "" && startsAny(m.Text[s.offsets[i+n]:m.Tokens[s.token].End], personAfter())
-		if !after && !(role && (rest == "" || count > 1)) {
+		alone := i == 0 && !s.open && rest == "" && count > 1 // "林薇，", "林薇是": a subject that returns
+		if !after && !alone && !(role && (rest == "" || count > 1)) {
 			continue
 		}
 		if best == 0 || bestCount*10 < count*6 {
@@ -514,7 +591,7 @@ func (m *miner) mark() {
 		r, _ := utf8.DecodeRuneInString(s)
 		longest[r] = max(longest[r], len(s))
 	}
-	sentence := 0
+	sentence, done := 0, 0
 	for i, t := range m.Tokens {
 		for i >= m.bounds[sentence+1] {
 			sentence++
@@ -522,7 +599,16 @@ func (m *miner) mark() {
 		if t.Class != Unspaced || m.Sentences[sentence].Block == Listing {
 			continue
 		}
-		for at := t.Start; at < t.End; {
+		for at := max(t.Start, done); at < t.End; {
+			if end, ok := m.foreign[at]; ok {
+				last := i
+				for m.Tokens[last].End < end {
+					last++
+				}
+				m.add(Mention{Start: at, End: end, First: i, Last: last, Sentence: sentence, Name: m.Text[at:end], Origin: Persona})
+				at, done = end, end
+				continue
+			}
 			r, n := decode(m.Text, at)
 			if size := m.longestAt(at, min(t.End, at+longest[r])); size > 0 {
 				name := m.Text[at : at+size]
@@ -550,9 +636,12 @@ func (m *miner) longestAt(at, limit int) int {
 
 // Characters that start or end no term, although they occur inside some.
 const (
-	badFirst = "会能可要说将来去到上下里后前时对从向给过得地多少等些种次第年月日号点度万千百十两几一二三四五六七八九零〇々"
-	badLast  = "会能可要说将来去到上下里后前时对从向给过得地多少等些种次年月日号点度万千百十两几一二三四五六七八九零〇时候了在"
+	badFirst = "亿会能可要说将来去到上下里后前时对从向给过得地多少等些种次第年月日号点度万千百十两几一二三四五六七八九零〇々"
+	badLast  = "所亿会能可要说将来去到上下里后前时对从向给过得地多少等些种次年月日号点度万千百十两几一二三四五六七八九零〇时候了在"
 )
+
+// soundCharacters are those that foreign names are written with.
+const soundCharacters = "阿埃艾爱安昂奥巴白拜班邦保贝本比彼宾波伯勃布采查川达代戴丹道德登邓迪蒂丁顿多厄恩尔法范菲费芬丰弗福富盖甘冈高戈格贡古瓜哈海汉豪赫黑亨洪胡华霍基吉季加佳嘉贾简江杰捷金京居卡凯坎康考柯科克肯孔库夸奎昆拉莱赖兰朗劳勒雷蕾黎里理丽丝利莉连列烈林琳隆卢鲁路露伦罗萝洛马玛迈麦曼芒茂梅门蒙米密明摩莫默姆木穆拿纳娜南瑙内尼宁牛纽农努诺欧帕派潘庞培佩彭皮匹平珀普奇齐契恰强乔切钦琴琼丘曲让热仁日荣茹儒瑞若撒萨塞赛桑瑟森沙珊尚绍舍申圣施什史斯思松苏素孙索塔泰坦汤唐陶特腾提田廷通图托瓦娅万旺威韦维伟卫魏温文翁沃乌吾武西希悉锡夏香肖谢辛欣兴姓休修许雪雅亚扬杨耶叶伊依以易因英永尤于约泽扎詹张章珍珠朱兹宗祖佐"
 
 var (
 	splitters = sync.OnceValue(func() map[string]struct{} {
@@ -576,10 +665,10 @@ var (
 	})
 	// personAfter follow a personal name: titles and verbs that people do.
 	personAfter = sync.OnceValue(func() map[string]struct{} {
-		return set("先生 女士 小姐 博士 教授 老师 医生 主任 站长 馆长 船长 镇长 市长 校长 队长 工程师 研究员 说 说道 认为 表示 指出 写道 写下 记得 告诉 回答 问道 问 回忆 笑道 笑着 负责 担任 主持 发现 出生 毕业 创办 设计 提出 决定 来到 回到 走进 拿着 站在 住在 接任 接替 答应 亲自 带领 笑 叹 点头 摇头 曾 听")
+		return set("先生 女士 小姐 博士 教授 老师 医生 主任 站长 馆长 船长 镇长 市长 校长 队长 工程师 研究员 说 说道 认为 表示 指出 写道 写下 记得 告诉 回答 问道 问 回忆 笑道 笑着 负责 担任 主持 发现 出生 毕业 创办 设计 提出 决定 来到 回到 走进 拿着 站在 住在 接任 接替 答应 亲自 带领 带着 原来 回赠 寄来 笑 叹 点头 摇头 曾 听")
 	})
 	roles = sync.OnceValue(func() map[string]struct{} {
-		return set("站长 馆长 船长 镇长 市长 校长 队长 主任 教授 博士 工程师 研究员 守塔人 看守人 医生 老师 记者 作家 诗人 画家 会计 主席 议员 书记 总统 总理 皇帝 将军 创始人 学者 学生 助手 技师 馆员 木匠 渔民 磨坊主 妻子 丈夫 儿子 女儿 父亲 母亲 哥哥 弟弟 姐姐 妹妹 祖父 祖母 外婆 朋友 同事")
+		return set("站长 馆长 船长 镇长 市长 校长 队长 主任 教授 博士 工程师 研究员 守塔人 看守人 医生 老师 记者 作家 诗人 画家 会计 主席 议员 书记 总统 总理 皇帝 将军 创始人 学者 学生 助手 技师 馆员 木匠 渔民 磨坊主 妻子 丈夫 儿子 女儿 父亲 母亲 哥哥 弟弟 姐姐 妹妹 孙女 孙子 名叫 叫做 祖父 祖母 外婆 朋友 同事")
 	})
 	// notPeople begin with a family name and are none.
 	notPeople = sync.OnceValue(func() map[string]struct{} {
@@ -593,5 +682,5 @@ var (
 )
 
 // splitVerbs stand before names and are no part of them.
-const splitVerbs = `位于 来到 前往 参观 成立 建立 创办 创立 加入 毕业于 就读于 住在 离开 访问 组织 来自 属于 负责 担任 称为 名为 叫做 名叫 出任
+const splitVerbs = `叫 建于 建成 亲自 共同 联合 正式 迅速 同年 位于 来到 前往 参观 成立 建立 创办 创立 加入 毕业于 就读于 住在 离开 访问 组织 来自 属于 负责 担任 称为 名为 叫做 名叫 出任
 出生于 获得 发布 推出 宣布 提供 支持 采用 利用 包含 存储 管理 运行 安装 下载 配置 设置 修改 创建 删除 执行 返回 调用 加载 选择 检查 确保 实现 介绍 说明 描述 发现 记录 记载 写道 指出 主持 设计 修建 建造 发明`

@@ -68,7 +68,7 @@ they they'd they'll they're they've this those thou though through throughout th
 unless unlike until unto up upon us very via was wasn't we we'd we'll we're we've well were weren't what what's whatever when whence
 whenever where where's whereas whereby wherein whereupon wherever whether which whichever while whilst whither who who's whoever whole
 whom whose why will with within without won't would wouldn't yet you you'd you'll you're you've your yours yourself yourselves
-yes no oh ah ok okay hallo hello hurrah bah ha hey whereat whereby 'tis 'twas ain't o'er ye etc eg ie e.g i.e vs`
+mr mrs ms gb mb kb tb kg km cm mm yes no oh ah ok okay hallo hello hurrah bah ha hey whereat whereby 'tis 'twas ain't o'er ye etc eg ie e.g i.e vs`
 
 const stopEuropean = `der das dem den des ein eine einen einem einer eines und oder aber nicht ist sind wird werden wurde wurden hatte
 haben sein ihr ihre ihren seine seiner sich auf aus bei mit nach von zu zum zur über unter für gegen ohne durch wenn weil dass daß als
