@@ -55,7 +55,7 @@ func ExampleChain() {
 
 // A reply as it comes.
 func ExampleChat() {
-	var chat llm.Chat = llm.FuncChat("my-model", func(context.Context, llm.Request) (llm.Reply, error) {
+	chat := llm.FuncChat("my-model", func(context.Context, llm.Request) (llm.Reply, error) {
 		return llm.Reply{Text: "The moon."}, nil
 	})
 	for delta, err := range chat.Generate(context.Background(), llm.Request{}) {
