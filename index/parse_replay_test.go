@@ -1,7 +1,10 @@
 package index
 
 import (
+	"encoding/json"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +66,34 @@ func TestReplayedReplies(t *testing.T) {
 				t.Errorf("%d types differ, want %d", misses, tc.typeMisses)
 			}
 		})
+	}
+}
+
+// TestRecordedAnswersOfNanoGraphRAG reads the answers of another program that uses the tuple format.
+func TestRecordedAnswersOfNanoGraphRAG(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(testkit.Data(t, "nano-graphrag-cache"), "mock_cache.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cache map[string]struct{ Return string }
+	if err := json.Unmarshal(b, &cache); err != nil {
+		t.Fatal(err)
+	}
+	names, pairs, answers := map[string]bool{}, map[[2]string]bool{}, 0
+	for _, c := range cache {
+		x := ParseReply(c.Return, ParseOptions{Format: FormatTuplesUpper})
+		if len(x.Entities)+len(x.Relations) > 0 {
+			answers++
+		}
+		for _, e := range x.Entities {
+			names[e.Name] = true
+		}
+		for _, r := range x.Relations {
+			pairs[replay.Pair(r.Src, r.Dst)] = true
+		}
+	}
+	if answers != 84 || len(names) != 427 || len(pairs) != 392 {
+		t.Errorf("%d answers with %d names and %d pairs, want 84, 427 and 392", answers, len(names), len(pairs))
 	}
 }
 
