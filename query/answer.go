@@ -40,7 +40,7 @@ func (q *run) finish(ctx context.Context) error {
 		return nil
 	}
 	if q.e.answerer == nil {
-		res.reason(ReasonNoModel, 0, "no answer model is configured: context and data are the result")
+		res.reason(ReasonNoModel, "no answer model is configured: context and data are the result")
 		if o.Mode == Bypass {
 			res.Outcome = OutcomeNoResult
 		}
@@ -179,11 +179,11 @@ func (q *run) generate(ctx context.Context, system string, yield func(string, er
 func (q *run) ended(t *timer) {
 	res := q.res
 	if res.Reply.Finish == llm.FinishLength {
-		res.reason(ReasonAnswerTruncated, 0, "the answer was cut off by its token limit")
+		res.reason(ReasonAnswerTruncated, "the answer was cut off by its token limit")
 	}
 	if q.opt.Mode != Bypass {
 		res.Reply.UnknownCitations = unknownCitations(llm.StripReasoning(res.Answer), res.Data.References)
-		res.reasonIf(ReasonUnknownCitation, len(res.Reply.UnknownCitations), "the answer cites numbers that are no references")
+		res.counted(ReasonUnknownCitation, len(res.Reply.UnknownCitations), "cited numbers that are no references")
 	}
 	q.record(t)
 	res.Trace = Trace{Total: q.e.now().Sub(q.start), Steps: q.trace}

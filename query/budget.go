@@ -19,8 +19,9 @@ const (
 	// lineBreak is the cost of the newline after a line, counted in full although it mostly merges with
 	// the end of the line.
 	lineBreak = 1
-	// maxMemo bounds the counts remembered, each for a short text.
-	maxMemo = 4096
+	// maxMemo bounds the counts remembered, maxMemoText the bytes of a text that is: templates and paths.
+	maxMemo     = 4096
+	maxMemoText = 8 << 10
 )
 
 // counter counts tokens of texts that are not stored: prompts, questions, paths. It remembers the counts
@@ -40,6 +41,9 @@ func (c *counter) count(text string) int {
 
 // again is count for texts that many queries share.
 func (c *counter) again(text string) int {
+	if len(text) > maxMemoText {
+		return c.count(text)
+	}
 	c.mu.Lock()
 	n, ok := c.memo[text]
 	c.mu.Unlock()
@@ -122,8 +126,8 @@ func (q *run) cutGraph(ents []Entity, rels []Relation) ([]Entity, []Relation) {
 	res.Tokens.Entities, res.Tokens.Relations = sumE, sumR
 	res.Counts.Entities = Cut{len(ents), len(keptE)}
 	res.Counts.Relations = Cut{len(rels), len(keptR)}
-	res.reasonIf(ReasonEntitiesCut, len(ents)-len(keptE), "entities did not fit the budget")
-	res.reasonIf(ReasonRelationsCut, len(rels)-len(keptR), "relations did not fit the budget")
+	res.counted(ReasonEntitiesCut, len(ents)-len(keptE), "entities over their budget")
+	res.counted(ReasonRelationsCut, len(rels)-len(keptR), "relations over their budget")
 	return keptE, keptR
 }
 
@@ -148,7 +152,7 @@ func (q *run) cutChunks(chunks []Chunk) []Chunk {
 			ref = count.again(referenceLine(widest, c.Path)) + lineBreak
 		}
 		if lines+line+refs+ref > budget {
-			res.reason(ReasonChunksCut, len(chunks)-i, "chunks did not fit what the budget left")
+			res.counted(ReasonChunksCut, len(chunks)-i, "chunks beyond the tokens that were left")
 			chunks = chunks[:i]
 			break
 		}

@@ -27,7 +27,7 @@ func (q *run) compose(ctx context.Context, chunks []Chunk) error {
 		before := len(chunks)
 		chunks = slices.DeleteFunc(chunks, func(c Chunk) bool { return c.RerankScore.Or(1) < least })
 		n.AboveScore = len(chunks)
-		res.reasonIf(ReasonChunksBelowScore, before-len(chunks), fmt.Sprintf("chunks scored below %v by the reranker", least))
+		res.counted(ReasonChunksBelowScore, before-len(chunks), fmt.Sprintf("chunks the reranker scored below %v", least))
 	}
 	t := q.e.timer(StepContext)
 	chunks = chunks[:min(len(chunks), q.opt.ChunkTopK)]
@@ -63,7 +63,7 @@ func (q *run) refer(chunks []Chunk) {
 func (q *run) settle(found int) {
 	res := q.res
 	if q.opt.Budget.Total <= res.Tokens.Fixed {
-		res.reason(ReasonPromptOverBudget, res.Tokens.Fixed, fmt.Sprintf("system text, history, question and margin take %d of %d tokens",
+		res.reason(ReasonPromptOverBudget, fmt.Sprintf("system text, history, question and margin take %d of %d tokens",
 			res.Tokens.Fixed, q.opt.Budget.Total))
 	}
 	shown := len(res.Data.Entities) + len(res.Data.Relations) + len(res.Data.Chunks)
@@ -73,7 +73,7 @@ func (q *run) settle(found int) {
 	case shown == 0:
 		res.Outcome = OutcomeEmptyAfterFilter
 	case res.Counts.Chunks.Merged == 0:
-		res.reason(ReasonNoChunks, 0, "entities and relations were found, and no chunk of theirs was picked")
+		res.reason(ReasonNoChunks, "entities and relations were found, and no chunk of theirs was picked")
 	}
 }
 
@@ -112,7 +112,7 @@ func (q *run) rerank(ctx context.Context, chunks []Chunk) ([]Chunk, error) {
 		t.note("failed")
 		return chunks, nil
 	}
-	q.res.reasonIf(ReasonChunksUnscored, len(chunks)-len(scored), "chunks have no usable score of the reranker")
+	q.res.counted(ReasonChunksUnscored, len(chunks)-len(scored), "chunks without a usable score of the reranker")
 	slices.SortStableFunc(scored, func(a, b Chunk) int { return cmp.Compare(b.RerankScore.Or(0), a.RerankScore.Or(0)) })
 	t.count("documents", len(docs))
 	t.count("scored", len(scored))

@@ -10,8 +10,8 @@
 // and chunk records are index's, read through internal/record. It sees neither the commit path nor the
 // write side. It does not chunk, extract, or embed documents.
 //
-// Files by step: options, validate; keywords, keywordparse, offline; embed; retrieve, merge; budget;
-// pick, source; compose, reference, render; answer; result, trace. engine.go ties them together.
+// Files by step: options, validate; keywords, keywordparse, offline; embed; retrieve, search, merge;
+// budget; pick, source; compose, reference, render; answer; result, trace. engine.go ties them together.
 //
 // Concurrency: an Engine is safe for concurrent use. A Result belongs to its caller; its Stream writes to
 // it on the goroutine that ranges over it.

@@ -175,7 +175,7 @@ func (q *run) record(t *timer) { q.trace = append(q.trace, t.end()) }
 
 func (q *run) cacheFailed(err error) {
 	q.e.log.Warn("query: reply cache", "error", err)
-	q.res.reason(ReasonCacheFailed, 0, err.Error())
+	q.res.reason(ReasonCacheFailed, err.Error())
 }
 
 // upstream wraps a model's failure; a cancelled query is the caller's doing, not the model's.

@@ -107,13 +107,13 @@ func (e *Engine) findKeywords(ctx context.Context, q *run) error {
 		res.Keywords = UsedKeywords{p.Keywords, OriginModel}
 		if reply.Finish == llm.FinishLength {
 			cacheable = false
-			res.reason(ReasonKeywordsTruncated, 0, "the keyword reply was cut off by its token limit")
+			res.reason(ReasonKeywordsTruncated, "the keyword reply was cut off by its token limit")
 		}
 		if !p.found {
 			cacheable = false
-			res.reason(ReasonKeywordsUnusable, 0, "the keyword reply holds no object with keyword lists")
+			res.reason(ReasonKeywordsUnusable, "the keyword reply holds no object with keyword lists")
 		}
-		res.reasonIf(ReasonKeywordsDropped, p.dropped, "items of the keyword reply were no usable keywords")
+		res.counted(ReasonKeywordsDropped, p.dropped, "unusable items of the keyword reply")
 	default:
 		k, err := e.keyworder.Keywords(ctx, q.question)
 		if err != nil {

@@ -130,10 +130,11 @@ func (p pool) pickByVector(query []float32, ids []string, owners []int, vectors 
 		at    int
 		score float32
 	}
-	var list []scored
+	list := make([]scored, 0, len(vectors))
+	length := squared(query)
 	for i, v := range vectors {
 		if v != nil {
-			list = append(list, scored{i, float32(cosine(query, v))})
+			list = append(list, scored{i, float32(cosine(query, length, v))})
 		}
 	}
 	slices.SortFunc(list, func(a, b scored) int {
@@ -149,18 +150,24 @@ func (p pool) pickByVector(query []float32, ids []string, owners []int, vectors 
 	return out
 }
 
-// cosine is the cosine of the angle between a and b in float64; 0 when either has no direction. The
-// shorter length counts.
-func cosine(a, b []float32) float64 {
-	var dot, aa, bb float64
-	for i := range min(len(a), len(b)) {
-		x, y := float64(a[i]), float64(b[i])
-		dot += x * y
-		aa += x * x
-		bb += y * y
+// cosine is the cosine of the angle between a, whose squared length is aa, and b, in float64; 0 when either
+// has no direction. The shorter length counts.
+func cosine(a []float32, aa float64, b []float32) float64 {
+	var dot, bb float64
+	b = b[:min(len(a), len(b))]
+	for i, y := range b {
+		dot += float64(a[i]) * float64(y)
+		bb += float64(y) * float64(y)
 	}
 	if s := dot / math.Sqrt(aa*bb); !math.IsNaN(s) && !math.IsInf(s, 0) {
 		return s
 	}
 	return 0
+}
+
+func squared(v []float32) (sum float64) {
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	return sum
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"iter"
 	"time"
 
@@ -300,15 +301,23 @@ type Count struct {
 	N    int    `json:"n"`
 }
 
-func (r *Result) reason(c ReasonCode, n int, detail string) {
-	r.Reasons = append(r.Reasons, Reason{Code: c, Count: n, Detail: detail})
+// reasons collect causes.
+type reasons []Reason
+
+func (r *reasons) reason(c ReasonCode, detail string) {
+	*r = append(*r, Reason{Code: c, Detail: detail})
 }
 
-// reasonIf records a reason when it concerns anything.
-func (r *Result) reasonIf(c ReasonCode, n int, detail string) {
+// counted records a cause that concerns n things, if it concerns any.
+func (r *reasons) counted(c ReasonCode, n int, detail string) {
 	if n > 0 {
-		r.reason(c, n, detail)
+		*r = append(*r, Reason{Code: c, Count: n, Detail: fmt.Sprintf("%s: %d", detail, n)})
 	}
+}
+
+func (r *Result) reason(c ReasonCode, detail string) { (*reasons)(&r.Reasons).reason(c, detail) }
+func (r *Result) counted(c ReasonCode, n int, detail string) {
+	(*reasons)(&r.Reasons).counted(c, n, detail)
 }
 
 func (r *Result) fallback(s Step, from, to, why string) {

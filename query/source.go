@@ -62,7 +62,7 @@ func (q *run) pickFrom(r *reader, query []float32, p pool, via Via) ([]candidate
 			missing++
 		}
 	}
-	q.res.reasonIf(ReasonVectorsMissing, missing, fmt.Sprintf("candidate chunks by %s have no stored vector", via))
+	q.res.counted(ReasonVectorsMissing, missing, fmt.Sprintf("candidate chunks by %s without a stored vector", via))
 	if float64(missing) > maxMissingShare*float64(len(ids)) || missing == len(ids) {
 		return byWeight("too many candidates have no stored vector")
 	}
@@ -99,7 +99,7 @@ func (q *run) load(ctx context.Context, r *reader, merged []candidate) ([]Chunk,
 		}
 		chunks = append(chunks, chunk)
 	}
-	q.res.reasonIf(ReasonDanglingChunks, missing, "chunk ids have no stored text")
+	q.res.counted(ReasonDanglingChunks, missing, "chunk ids without a stored text")
 	return chunks, nil
 }
 

@@ -1,0 +1,273 @@
+package query
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/glimdb/db/graph"
+	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/vector"
+)
+
+// leg is what one search path yields.
+type leg struct {
+	entities  []Entity
+	relations []Relation
+	bounded   bool // relations beyond these may exist and cannot fit the budget
+	chunks    []candidate
+	step      TraceStep
+	reasons
+}
+
+// search runs the paths that s asks for at the same time.
+func (q *run) search(ctx context.Context, r *reader, s searches) (low, high, hits *leg, err error) {
+	low, high, hits = &leg{}, &leg{}, &leg{}
+	g, ctx := errgroup.WithContext(ctx)
+	path := func(l *leg, name Step, f func(context.Context, *leg, *timer) error) {
+		g.Go(func() error {
+			t := q.e.timer(name)
+			if err := f(ctx, l, t); err != nil {
+				return fmt.Errorf("query: search %s: %w", name, err)
+			}
+			l.step = t.end()
+			return nil
+		})
+	}
+	if s.low != "" {
+		path(low, StepEntities, func(ctx context.Context, l *leg, t *timer) error { return q.byEntity(ctx, r, s.lowVector, l, t) })
+	}
+	if s.high != "" {
+		path(high, StepRelations, func(ctx context.Context, l *leg, t *timer) error { return q.byRelation(ctx, r, s.highVector, l, t) })
+	}
+	if s.searchChunks {
+		path(hits, StepChunks, func(ctx context.Context, l *leg, t *timer) error { return q.byChunk(ctx, r, s.queryVector, l, t) })
+	}
+	err = g.Wait()
+	return low, high, hits, err
+}
+
+// hits searches one collection: best first, ties by id, none below the threshold.
+func (q *run) hits(ctx context.Context, r *reader, c *vector.Collection, v []float32, k int) ([]vector.Hit, error) {
+	least := q.opt.CosineThreshold.Or(defaultCosine)
+	return c.Search(ctx, r.snap, v, vector.SearchOptions{K: k, MinScore: &least})
+}
+
+// byEntity is the node path (spec/query.md §4.1, §4.2): entities in order of similarity, and their
+// relations by degree sum and weight.
+func (q *run) byEntity(ctx context.Context, r *reader, v []float32, l *leg, t *timer) error {
+	if r.graph == nil || r.entities == nil {
+		l.reason(ReasonNothingIndexed, "the workspace holds no entities")
+		return nil
+	}
+	hits, err := q.hits(ctx, r, r.entities, v, q.opt.TopK)
+	if err != nil {
+		return err
+	}
+	t.count("hits", len(hits))
+	if len(hits) == 0 {
+		l.reason(ReasonNoEntityHits, "no entity is similar enough to the low keywords")
+		return nil
+	}
+	names := make([]string, len(hits))
+	for i, h := range hits {
+		names[i] = h.ID
+	}
+	nodes, err := r.graph.Nodes(r.snap, names)
+	if err != nil {
+		return err
+	}
+	names = names[:0]
+	dangling := 0
+	for i, n := range nodes {
+		if n == nil {
+			dangling++
+			continue
+		}
+		e, err := entityOf(n, ViaLow)
+		if err != nil {
+			return err
+		}
+		e.Score = hits[i].Score
+		l.entities = append(l.entities, e)
+		names = append(names, n.Name)
+	}
+	l.counted(ReasonDanglingEntities, dangling, "entity vectors without a node")
+	t.count("entities", len(l.entities))
+	if err := q.incident(ctx, r, names, l); err != nil {
+		return err
+	}
+	t.count("relations", len(l.relations))
+	return nil
+}
+
+// edgeBatch is the number of edges whose properties are read at a time while the budget lasts.
+const edgeBatch = 64
+
+// incident adds the relations of names in order of rank, until their lines alone exceed the relation
+// budget: no later one could be shown, whatever it is merged with. A hub therefore costs one cursor step
+// an edge, and properties are read for the few that fit.
+func (q *run) incident(ctx context.Context, r *reader, names []string, l *leg) error {
+	budget, count := q.opt.Budget.Relations, q.e.count
+	limit := budget/count.leastRelation() + 1
+	dangling, sum := 0, 0
+	for done := 0; sum <= budget; limit *= 4 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		ranked, err := r.graph.RankedIncident(r.snap, names, limit)
+		if err != nil {
+			return err
+		}
+		for done < len(ranked) && sum <= budget {
+			batch := ranked[done:min(done+edgeBatch, len(ranked))]
+			pairs := make([][2]string, len(batch))
+			for i, e := range batch {
+				pairs[i] = [2]string{e.Src, e.Dst}
+			}
+			edges, err := r.graph.Edges(r.snap, pairs)
+			if err != nil {
+				return err
+			}
+			for i := 0; i < len(edges) && sum <= budget; i++ {
+				done++
+				if edges[i] == nil {
+					dangling++
+					continue
+				}
+				rel, err := relationOf(edges[i], ViaLow)
+				if err != nil {
+					return err
+				}
+				rel.Rank = batch[i].Rank
+				sum += count.relation(&rel)
+				l.relations = append(l.relations, rel)
+			}
+		}
+		l.bounded = done < len(ranked) || len(ranked) == limit
+		if len(ranked) < limit {
+			break
+		}
+	}
+	l.counted(ReasonDanglingRelations, dangling, "joined entities without a relation record")
+	return nil
+}
+
+// byRelation is the edge path (spec/query.md §4.3, §4.4): relations in order of similarity, and their
+// ends in order of first appearance.
+func (q *run) byRelation(ctx context.Context, r *reader, v []float32, l *leg, t *timer) error {
+	if r.graph == nil || r.relations == nil {
+		l.reason(ReasonNothingIndexed, "the workspace holds no relations")
+		return nil
+	}
+	hits, err := q.hits(ctx, r, r.relations, v, q.opt.TopK)
+	if err != nil {
+		return err
+	}
+	t.count("hits", len(hits))
+	if len(hits) == 0 {
+		l.reason(ReasonNoRelationHits, "no relation is similar enough to the high keywords")
+		return nil
+	}
+	pairs := make([][2]string, 0, len(hits))
+	scores := make([]float32, 0, len(hits))
+	dangling := 0
+	for _, h := range hits {
+		if a, b, ok := record.ParsePairID(h.ID); ok {
+			pairs, scores = append(pairs, [2]string{a, b}), append(scores, h.Score)
+		} else {
+			dangling++
+		}
+	}
+	edges, err := r.graph.Edges(r.snap, pairs)
+	if err != nil {
+		return err
+	}
+	var names []string
+	seen := make(map[string]bool)
+	for i, e := range edges {
+		if e == nil {
+			dangling++
+			continue
+		}
+		rel, err := relationOf(e, ViaHigh)
+		if err != nil {
+			return err
+		}
+		rel.Score = scores[i]
+		l.relations = append(l.relations, rel)
+		for _, name := range []string{rel.Src, rel.Dst} {
+			if !seen[name] {
+				seen[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	l.counted(ReasonDanglingRelations, dangling, "relation vectors without an edge")
+	t.count("relations", len(l.relations))
+	return q.ends(r, names, l, t)
+}
+
+// ends adds the entities at the ends of relations.
+func (q *run) ends(r *reader, names []string, l *leg, t *timer) error {
+	nodes, err := r.graph.Nodes(r.snap, names)
+	if err != nil {
+		return err
+	}
+	dangling := 0
+	for _, n := range nodes {
+		if n == nil {
+			dangling++
+			continue
+		}
+		e, err := entityOf(n, ViaHigh)
+		if err != nil {
+			return err
+		}
+		l.entities = append(l.entities, e)
+	}
+	l.counted(ReasonDanglingEntities, dangling, "ends of relations without a node")
+	t.count("entities", len(l.entities))
+	return nil
+}
+
+// byChunk searches the chunk index with the question.
+func (q *run) byChunk(ctx context.Context, r *reader, v []float32, l *leg, t *timer) error {
+	if r.chunks == nil {
+		l.reason(ReasonNothingIndexed, "the workspace holds no chunks")
+		return nil
+	}
+	hits, err := q.hits(ctx, r, r.chunks, v, q.opt.ChunkTopK)
+	if err != nil {
+		return err
+	}
+	t.count("hits", len(hits))
+	if len(hits) == 0 {
+		l.reason(ReasonNoChunkHits, "no chunk is similar enough to the question")
+	}
+	for _, h := range hits {
+		l.chunks = append(l.chunks, candidate{h.ID, []Found{{Via: ViaVector, Score: Some(h.Score)}}})
+	}
+	return nil
+}
+
+func entityOf(n *graph.Node, via Via) (Entity, error) {
+	e, err := record.EntityOf(n.Name, n.Type, n.Props)
+	return Entity{Name: e.Name, Type: e.Type, Description: e.Description, Sources: list(e.Sources), SourceCount: e.SourceCount,
+		Paths: list(e.Paths), References: []string{}, Degree: n.Degree, Via: via, Tokens: e.Tokens}, err
+}
+
+func relationOf(g *graph.Edge, via Via) (Relation, error) {
+	r, err := record.RelationOf(g.Src, g.Dst, g.Weight, g.Props)
+	return Relation{Src: r.Src, Dst: r.Dst, Keywords: list(r.Keywords), Description: r.Description, Weight: r.Weight,
+		Sources: list(r.Sources), SourceCount: r.SourceCount, Paths: list(r.Paths), References: []string{}, Via: via, Tokens: r.Tokens}, err
+}
+
+// list is l, never nil, so that it is [] in JSON.
+func list(l []string) []string {
+	if l == nil {
+		return []string{}
+	}
+	return l
+}
