@@ -191,6 +191,20 @@ type store struct {
 	summary *summarizer
 	now     time.Time
 	opts    index.Options
+	hook    func(kind string) // called before each commit of the pipeline
+}
+
+// hooked is the commit path with a hook before it.
+type hooked struct {
+	*wal.Log
+	s *store
+}
+
+func (h hooked) Update(ctx context.Context, kind string, ids []string, fn func(b *kv.Batch) error) (kv.LSN, error) {
+	if h.s.hook != nil {
+		h.s.hook(kind)
+	}
+	return h.Log.Update(ctx, kind, ids, fn)
 }
 
 func newStore(t testing.TB, o index.Options) *store {
@@ -227,9 +241,18 @@ func (s *store) open() {
 	must()
 	err = view.Close()
 	must()
-	s.Pipeline, err = index.New(index.Config{Updater: s.log, Vectors: s.vectors, Extractor: s.extract, Summarizer: s.summary,
+	s.Pipeline = s.pipeline(hooked{s.log, s})
+}
+
+// pipeline makes one more pipeline over the same store; it knows nothing of the claims of others.
+func (s *store) pipeline(u index.Updater) *index.Pipeline {
+	s.t.Helper()
+	p, err := index.New(index.Config{Updater: u, Vectors: s.vectors, Extractor: s.extract, Summarizer: s.summary,
 		Embedder: s.embed, Tokenizer: runes{}, Options: s.opts, Now: func() time.Time { return s.now }, Random: func() uint32 { return 0xabcd }})
-	must()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return p
 }
 
 func (s *store) close() {

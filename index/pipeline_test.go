@@ -647,3 +647,66 @@ func TestDownModel(t *testing.T) {
 		t.Errorf("error %q", i.Error)
 	}
 }
+
+// TestChangedBeforeCommit: what commits in the last moment before an attempt or a delete does is seen in
+// the writer turn.
+func TestChangedBeforeCommit(t *testing.T) {
+	const old, next = "E Old|t|old.", "E New|t|new."
+	t.Run("replaced", func(t *testing.T) {
+		s := newStore(t, index.Options{})
+		other := s.pipeline(s.log)
+		s.enqueue(index.Insert, doc("x", old))
+		s.hook = func(kind string) {
+			if kind == "index" {
+				s.hook = nil
+				if _, err := other.Enqueue(context.Background(), []index.Document{doc("x", next)}, index.Put); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		s.process()
+		if s.entity("Old") != nil || s.entity("New") == nil || s.info("x").Status != "processed" {
+			t.Error("the replaced version was stored")
+		}
+	})
+	t.Run("deleted", func(t *testing.T) {
+		s := newStore(t, index.Options{})
+		other := s.pipeline(s.log)
+		s.put(doc("x", old))
+		s.enqueue(index.Put, doc("x", next))
+		s.hook = func(kind string) {
+			if kind == "index" {
+				s.hook = nil
+				if _, err := other.Delete(context.Background(), "x"); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if sum := s.process(); sum.Processed != 0 || sum.Failed != 0 {
+			t.Errorf("summary %+v", sum)
+		}
+		if d := s.dump(); len(d) != 0 {
+			t.Errorf("a deleted document came back: %q", d)
+		}
+	})
+	t.Run("replaced under a delete", func(t *testing.T) {
+		s := newStore(t, index.Options{})
+		other := s.pipeline(s.log)
+		s.put(doc("x", old, "E A|t|a."), doc("y", "E A|t|b."))
+		s.hook = func(kind string) {
+			if kind == "delete" {
+				s.hook = nil
+				if _, err := other.Enqueue(context.Background(), []index.Document{doc("x", next)}, index.Put); err != nil {
+					t.Error(err)
+				}
+				if _, err := other.Process(context.Background(), index.ProcessOptions{}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		s.delete("x")
+		if s.entity("Old") != nil || s.entity("New") != nil || s.entity("A").Description != "b." {
+			t.Error("something of the deleted document is left")
+		}
+	})
+}
