@@ -423,3 +423,18 @@ func FuzzWindow(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkWindow(b *testing.B) {
+	text := strings.Repeat("The lamp burned all night, and nobody at the mill could say why. ", 3000)
+	w := window(b, token.Default(), chunk.DefaultSize, chunk.DefaultOverlap)
+	if n := len(split(b, w, text)); n < 30 {
+		b.Fatalf("%d chunks", n)
+	}
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := w.Split(context.Background(), text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
