@@ -40,14 +40,19 @@ const (
 	VectorCache Space = 'e' // llm cache: embeddings
 )
 
-// All names every space with its owner, for documentation, checks and the golden test.
-var All = []struct {
+// Info describes a space.
+type Info struct {
 	Space  Space
 	Name   string
-	Owner  string
-	Global bool
-	Since  int // format version
-}{
+	Owner  string // the package that encodes what follows the prefix
+	Global bool   // store-wide, not of a workspace
+	Since  int    // format version
+}
+
+// All describes every space, for documentation and checks.
+func All() []Info { return slices.Clone(all) }
+
+var all = []Info{
 	{Stamp, "stamp", "db", true, 1},
 	{LSN, "lsn", "wal", true, 1},
 	{Change, "change", "wal", true, 1},

@@ -1,0 +1,89 @@
+package arch
+
+import "strings"
+
+// row says what a package may import of this module.
+type row struct {
+	imports []string // by its files
+	tests   []string // by its test files besides; every package's tests may import itself and testOnly
+}
+
+func words(s string) []string { return strings.Fields(s) }
+
+// table is the layering: an arrow down only, siblings never see each other. A new package needs a row,
+// and a row needs a reason that holds in a review.
+var table = map[string]row{
+	// Leaves know nothing of the product.
+	"internal/codec":      {},
+	"internal/invariants": {},
+	"internal/lexical":    {},
+	"internal/prompt":     {},
+	"internal/simd":       {},
+	"internal/space":      {imports: words("internal/codec")},
+	"internal/record":     {imports: words("internal/codec internal/space")},
+	"llm":                 {tests: words("llm/token")},
+	"llm/token":           {tests: words("llm")},
+
+	// Providers and offline stand-ins implement llm's interfaces.
+	"llm/openai": {imports: words("llm")},
+	"llm/hashed": {imports: words("llm internal/lexical")},
+
+	// The engine: kv below, three data models and the commit path beside each other.
+	"kv":          {imports: words("internal/codec internal/invariants")},
+	"wal":         {imports: words("kv internal/codec internal/space internal/invariants")},
+	"graph":       {imports: words("kv internal/codec internal/space internal/invariants")},
+	"vector":      {imports: words("kv internal/codec internal/space internal/simd internal/invariants")},
+	"vector/hnsw": {imports: words("vector kv internal/codec internal/space internal/simd internal/invariants")},
+
+	// The two halves of retrieval. Neither sees the commit path, the index behind vector, db, or the other;
+	// their tests may put a whole engine together.
+	"index/chunk": {imports: words("llm"), tests: words("llm/token")},
+	"index": {
+		imports: words("kv graph vector index/chunk llm internal/prompt internal/lexical internal/record internal/codec internal/space"),
+		tests:   words("wal vector/hnsw llm/token llm/hashed"),
+	},
+	"query": {
+		imports: words("kv graph vector llm internal/prompt internal/lexical internal/record internal/codec internal/space"),
+		tests:   words("wal vector/hnsw llm/token llm/hashed"),
+	},
+
+	// The stream of dumps, the public face, the command.
+	"internal/dump": {imports: words("kv internal/codec")},
+	".": {
+		imports: words("kv wal graph vector vector/hnsw index index/chunk query llm llm/token llm/hashed internal/dump internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
+		tests:   words("llm/openai"),
+	},
+	"cmd/glim": {imports: words(". graph index query llm llm/openai")},
+
+	// Never imported; compares layers with bare peers, so that it may reach below db.
+	"bench": {tests: words(". kv wal graph vector vector/hnsw index index/chunk query llm llm/token llm/hashed internal/codec internal/record internal/simd internal/space")},
+
+	// Imported from tests only.
+	"internal/testkit":        {},
+	"internal/testkit/replay": {imports: words("llm")},
+	"llm/llmtest":             {imports: words("llm"), tests: words("llm/token")},
+	"index/chunk/chunktest":   {imports: words("index/chunk llm")},
+	"internal/arch":           {},
+}
+
+// testOnly may be imported by test files and by each other.
+var testOnly = words("internal/testkit internal/testkit/replay llm/llmtest index/chunk/chunktest")
+
+// confined modules may be imported only at the places listed: directories, or single files.
+var confined = []struct {
+	module string
+	places []string
+	tests  bool // any test file, too
+	why    string
+}{
+	{"github.com/cockroachdb/pebble/v2/vfs", words("kv . internal/testkit bench"), true, "file systems may be named, the engine may not"},
+	{"github.com/cockroachdb/pebble", words("kv bench"), false, "only kv imports the engine; the contract names nothing of it"},
+	{"gonum.org/v1/gonum", words("graph/gonum.go"), true, "one adapter file; the rest of graph is gonum-free"},
+	{"github.com/openai/openai-go", words("llm/openai"), false, "no provider's types reach the core"},
+	{"github.com/pkoukk", words("llm/token bench"), false, "tokens are counted behind llm.Tokenizer"},
+	{"github.com/spf13", words("cmd/glim"), false, "the library has no command line"},
+	{"github.com/schollz", words("cmd/glim"), false, "the library has no terminal"},
+	{"github.com/coder/hnsw", words("bench"), false, "a peer to measure against, not a part"},
+	{"pgregory.net/rapid", nil, true, "a test tool"},
+	{"go.uber.org/goleak", nil, true, "a test tool"},
+}

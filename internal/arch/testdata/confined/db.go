@@ -1,0 +1,7 @@
+package db
+
+import (
+	_ "github.com/cockroachdb/pebble/v2/sstable"
+	_ "github.com/cockroachdb/pebble/v2/vfs"
+	_ "pgregory.net/rapid"
+)

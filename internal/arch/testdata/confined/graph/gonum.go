@@ -1,0 +1,3 @@
+package graph
+
+import _ "gonum.org/v1/gonum/graph"

@@ -1,0 +1,3 @@
+package kv
+
+import _ "github.com/cockroachdb/pebble/v2"

@@ -1,0 +1,2 @@
+// Package wal has two comments.
+package wal

@@ -1,0 +1,2 @@
+// Package wal says it again.
+package wal

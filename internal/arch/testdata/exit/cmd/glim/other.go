@@ -1,0 +1,5 @@
+package main
+
+import "os"
+
+func f() { os.Exit(1) }

@@ -1,0 +1,3 @@
+package codec
+
+import _ "github.com/glimdb/db/internal/space"

@@ -1,0 +1,3 @@
+package query
+
+import _ "github.com/glimdb/db/wal"

@@ -1,0 +1,2 @@
+// Package newcomer was added without a row.
+package newcomer

@@ -1,0 +1,3 @@
+package kv
+
+import _ "github.com/glimdb/db/internal/testkit"

@@ -1,0 +1,3 @@
+package index
+
+type Chunk struct{ DocID string }
