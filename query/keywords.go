@@ -82,6 +82,10 @@ func (e *Engine) keywords(ctx context.Context, q *run) error {
 	case o.Mode == Global && len(k.High) == 0:
 		res.fallback(StepKeywords, string(Global), string(Local), "there are no high keywords: the low ones search the entity index")
 		res.Ran = Local
+	case (o.Mode == Hybrid || o.Mode == Mix) && len(k.Low) == 0:
+		res.reason(ReasonNoLowKeywords, "there are no low keywords: the entity index was not searched")
+	case (o.Mode == Hybrid || o.Mode == Mix) && len(k.High) == 0:
+		res.reason(ReasonNoHighKeywords, "there are no high keywords: the relation index was not searched")
 	}
 	return nil
 }

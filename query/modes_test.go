@@ -205,6 +205,10 @@ func TestKeywordFallback(t *testing.T) {
 	if r.Ran != Local || !fellBack(r, StepKeywords, string(Local)) || names(r.Data.Entities) == "" {
 		t.Errorf("short question in global: ran %q, fallbacks %v", r.Ran, r.Fallbacks)
 	}
+	r = ask(t, e, question, Options{Mode: Mix, HighKeywords: []string{"hl"}, Want: WantContext})
+	if r.Ran != Mix || !hasReason(r, ReasonNoLowKeywords) || names(r.Data.Entities) != "D E A B" {
+		t.Errorf("mix with high keywords only: ran %q, reasons %v, entities %q", r.Ran, r.Reasons, names(r.Data.Entities))
+	}
 	r = ask(t, e, question, Options{Mode: Local, HighKeywords: []string{"hl"}, Want: WantContext})
 	if r.Ran != Global || pairs(r.Data.Relations) != "D-E A-B" || !fellBack(r, StepKeywords, string(Global)) {
 		t.Errorf("local with high keywords only: ran %q, relations %q", r.Ran, pairs(r.Data.Relations))

@@ -73,6 +73,8 @@ type ReasonCode string
 const (
 	ReasonNoModel           ReasonCode = "no_model"           // no answer model is configured
 	ReasonNothingIndexed    ReasonCode = "nothing_indexed"    // the workspace holds none of what the mode searches
+	ReasonNoLowKeywords     ReasonCode = "no_low_keywords"    // hybrid, mix: the entity index was not searched
+	ReasonNoHighKeywords    ReasonCode = "no_high_keywords"   // hybrid, mix: the relation index was not searched
 	ReasonNoEntityHits      ReasonCode = "no_entity_hits"     // no entity reaches the threshold
 	ReasonNoRelationHits    ReasonCode = "no_relation_hits"   // no relation reaches the threshold
 	ReasonNoChunkHits       ReasonCode = "no_chunk_hits"      // no chunk reaches the threshold

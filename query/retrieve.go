@@ -130,4 +130,3 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 	q.record(t)
 	return chunks, err
 }
-
