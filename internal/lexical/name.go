@@ -350,7 +350,7 @@ func (n *nameReader) continues(i, to int, titled bool) int {
 	if n.nameWord(at+1, to, titled, i) {
 		return at + 1
 	}
-	if n.Tokens[at+1].Class == Number && n.serial(at+1, to) && at == i && n.judge(i, to, titled) == strongName {
+	if n.Tokens[at+1].Class == Number && n.serial(at+1, to, n.shapes[i]) && at == i && n.judge(i, to, titled) == strongName {
 		return at + 1
 	}
 	if at != i {
@@ -360,7 +360,7 @@ func (n *nameReader) continues(i, to int, titled bool) int {
 	w := n.normals[at+1]
 	isAnd := n.isSign(at+1, "&")
 	isTo := w == "to" && at > 0 && n.shapes[i].first && WordRank(n.normals[i]) == Stop // Yet to Come
-	if w == "of" && i > 0 && n.gap(i-1) && n.shapes[i-1].first && n.Tokens[i-1].Class == Word && !isIn(bodies(), n.normals[i]) && !n.initial[i] {
+	if w == "of" && i > 0 && n.gap(i-1) && n.shapes[i-1].first && WordRank(n.normals[i-1]) != Stop && !isIn(bodies(), n.normals[i]) && !n.initial[i] {
 		return i // Lin Wei of the station; Bank of England and University College of London go on
 	}
 	if !isAnd && !isTo && (n.shapes[at+1].upper > 0 || !isIn(connectors(), w) && !(w == "for" && isIn(bodies(), n.normals[i]))) {
@@ -400,12 +400,12 @@ func (n *nameReader) nameWord(j, to int, titled bool, prev int) bool {
 }
 
 // serial reports whether the number at i belongs to a name: RTX 4090, Windows 11; no year, no count.
-func (n *nameReader) serial(i, to int) bool {
+func (n *nameReader) serial(i, to int, before shape) bool {
 	s := n.Word(i)
 	if len(s) > 4 || strings.ContainsAny(s, ",:") || len(s) == 4 && s >= "1500" && s < "2100" {
 		return false
 	}
-	return i+1 >= to || n.Tokens[i+1].Class != Word || n.shapes[i+1].first || !n.gap(i)
+	return before.allUpper() || before.special() || i+1 >= to || n.Tokens[i+1].Class != Word || n.shapes[i+1].first || !n.gap(i)
 }
 
 // addChain adds the name from token i to last and returns where to read on, or i when nothing is left of it.
@@ -473,7 +473,7 @@ func (n *nameReader) addChain(i, last, sentence int, titled bool) int {
 // edge reports whether token i may not start or end a name: an article, a function word, a plain word that
 // the sentence begins with.
 func (n *nameReader) edge(i int) bool {
-	if n.Tokens[i].Class != Word || n.title(i) {
+	if n.Tokens[i].Class != Word || n.title(i) || n.shapes[i].runes == 1 && i+1 < len(n.Tokens) && n.isSign(i+1, ".") {
 		return false
 	}
 	if WordRank(n.normals[i]) == Stop && n.shapes[i].runes > 0 && !n.shapes[i].special() && n.stats[n.normals[i]].middle < 3 {
