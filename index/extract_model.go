@@ -146,6 +146,9 @@ func (x *ModelExtractor) ask(ctx context.Context, purpose llm.Purpose, chunk str
 		return "", Extraction{}, fmt.Errorf("index: %s chunk %s: %w", purpose, chunk, err)
 	}
 	text := llm.StripReasoning(reply.Text)
+	if reply.Finish == llm.FinishLength && strings.HasPrefix(text, "<think>") {
+		text = "" // cut off while thinking: records in there are drafts
+	}
 	out := ParseReply(text, x.parse)
 	r := &out.Report
 	r.Calls, r.CachedCalls = reply.Usage.Calls, reply.Usage.CachedCalls

@@ -121,6 +121,11 @@ func TestHC09_ReplyCutOff(t *testing.T) {
 	if err != nil || len(out.Entities) != 1 || out.Report.Summary() != "1 dropped (1 field_count); reply cut off by its token limit" {
 		t.Errorf("%q, %+v, %v", show(out), out.Report, err)
 	}
+	chat = llmtest.NewChat(llmtest.Rule{Text: "<think>maybe\nentity<|#|>Bob<|#|>person<|#|>b\nor", Finish: llm.FinishLength})
+	out, err = extractor(t, chat, ModelOptions{}).Extract(context.Background(), aChunk)
+	if err != nil || len(out.Entities) != 0 || !out.Report.Truncated || chat.Count("") != 1 {
+		t.Errorf("%q, %+v, %v", show(out), out.Report, err)
+	}
 	chat = llmtest.NewChat(llmtest.Rule{Text: "I cannot help with that.", Finish: llm.FinishFilter})
 	out, err = extractor(t, chat, ModelOptions{Gleaning: -1}).Extract(context.Background(), aChunk)
 	if err != nil || len(out.Report.Warnings) != 1 {
@@ -161,6 +166,31 @@ func TestModelExtractorID(t *testing.T) {
 	if a, b := extractor(t, llmtest.NewChat(), ModelOptions{}), extractor(t, llmtest.NewChat(), ModelOptions{Gleaning: 1}); a.ID() != b.ID() {
 		t.Error("a default spelled out must not change the ID")
 	}
+}
+
+func TestNamesOfOtherExtractors(t *testing.T) {
+	raw := Extraction{
+		Entities:  []EntityRecord{{Name: "“Orbit  Desk” "}, {Name: "7"}},
+		Relations: []RelationRecord{{Src: "'Ada'", Dst: "\x1b[1mBrin\x1b[0m"}},
+	}
+	x := normalized(fixedExtractor{raw})
+	out, err := x.Extract(context.Background(), aChunk)
+	if err != nil || out.Entities[0].Name != "Orbit Desk" || out.Entities[1].Name != "" || out.Relations[0].Src != "Ada" || out.Relations[0].Dst != "Brin" {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	if raw.Entities[1].Name != "7" || x.ID() != "fixed" {
+		t.Error("the extractor's own slice or ID was changed")
+	}
+	if m := extractor(t, llmtest.NewChat(), ModelOptions{}); normalized(m) != Extractor(m) {
+		t.Error("the model extractor normalises by itself")
+	}
+}
+
+type fixedExtractor struct{ x Extraction }
+
+func (fixedExtractor) ID() string { return "fixed" }
+func (f fixedExtractor) Extract(context.Context, ExtractInput) (Extraction, error) {
+	return f.x, nil
 }
 
 // TestReplayedRun drives the extractor with a recorded run.

@@ -121,8 +121,8 @@ type Config struct {
 	Updater   Updater     // the commit path
 	Vectors   *vector.Set // where collections live
 	Workspace string
-	// Extractor, Summarizer and Embedder are used as they are: decorate them with caches, limits and
-	// deadlines beforehand.
+	// Extractor, Summarizer and Embedder are used as they are, but for the names found, which get their
+	// stored form (NormalizeName): decorate them with caches, limits and deadlines beforehand.
 	Extractor  Extractor
 	Summarizer Summarizer
 	Embedder   llm.Embedder
@@ -152,6 +152,9 @@ func (c Config) withDefaults() (Config, error) {
 	need("Tokenizer", c.Tokenizer == nil)
 	if c.Embedder != nil && c.Embedder.Dim() < 1 {
 		errs = append(errs, fmt.Errorf("%w: Embedder has %d dimensions", ErrConfig, c.Embedder.Dim()))
+	}
+	if c.Extractor != nil {
+		c.Extractor = normalized(c.Extractor)
 	}
 	if c.Now == nil {
 		c.Now = time.Now
