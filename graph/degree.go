@@ -130,6 +130,9 @@ func (g *Graph) readSorted(r kv.Reader, kind byte, ids []nodeID, fn func(id node
 	}
 	defer c.Close()
 	s := seeker{c: c}
+	if kind != kindDegree {
+		s.steps = nextBeforeSeek
+	}
 	for _, id := range ids {
 		setID(key, id)
 		var v []byte

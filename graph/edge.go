@@ -232,7 +232,7 @@ func (g *Graph) readEdges(r kv.Reader, refs []edgeRef) error {
 		return err
 	}
 	defer c.Close()
-	s := seeker{c: c}
+	s := seeker{c: c, steps: nextBeforeSeek}
 	for i := range refs {
 		ref := &refs[i]
 		if !s.find(g.pairKey(kindEdge, ref.src, ref.dst, ref.edge.Type)) {
