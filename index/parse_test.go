@@ -379,3 +379,23 @@ func FuzzParseReply(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkParseReply(b *testing.B) {
+	var sb strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&sb, "entity<|#|>Entity Number %d<|#|>person<|#|>It does something worth a sentence of some length, number %d.\n", i, i)
+	}
+	for i := range 60 {
+		fmt.Fprintf(&sb, "relation<|#|>Entity Number %d<|#|>Entity Number %d<|#|>work, trade<|#|>They do something together, number %d.\n", i%40, (i+1)%40, i)
+	}
+	sb.WriteString(prompt.EndMarker)
+	reply := sb.String()
+	if x := ParseReply(reply, ParseOptions{}); len(x.Entities) != 40 || len(x.Relations) != 60 {
+		b.Fatalf("%d and %d records", len(x.Entities), len(x.Relations))
+	}
+	b.SetBytes(int64(len(reply)))
+	b.ReportAllocs()
+	for b.Loop() {
+		ParseReply(reply, ParseOptions{})
+	}
+}
