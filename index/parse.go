@@ -127,8 +127,14 @@ func (p *parser) relation(src, dst, keywords, description string) {
 	}
 }
 
+// name returns the stored form of a name, empty for one of the words that stand for names in the form that
+// the prompt shows: models repeat it now and then.
 func (p *parser) name(raw string) string {
 	name := NormalizeName(raw)
+	switch strings.ToLower(name) {
+	case "<name>", "<source name>", "<target name>":
+		return ""
+	}
 	if n := utf8.RuneCountInString(name); n == MaxNameRunes || len(name) > MaxNameBytes-utf8.UTFMax {
 		if utf8.RuneCountInString(collapse(raw)) > n {
 			p.out.Report.repaired(RepairName)

@@ -94,6 +94,7 @@ func TestGoldenReplies(t *testing.T) {
 		{"CR LF", "entity¦A1¦Person¦d\r¶entity¦B1¦Person¦d\r¶", []string{"E A1/person: d", "E B1/person: d"}, ""},
 		{"same name twice", "entity¦A1¦Person¦d¶entity¦A1¦Person¦e", []string{"E A1/person: d", "E A1/person: e"}, ""},
 		{"both directions", "relation¦A¦B¦k¦d¶relation¦B¦A¦k¦d", []string{"R A-B [k]: d", "R B-A [k]: d"}, ""},
+		{"the form repeated", "entity¦<name>¦<type>¦<description>¶relation¦<source name>¦<target name>¦<keywords>¦<description>", []string{}, "no_name=2"},
 		{"nothing", "", []string{}, ""},
 		{"end mark only", prompt.EndMarker, []string{}, ""},
 		{"prose", "There are no entities.", []string{}, "unreadable=1"},
