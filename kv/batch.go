@@ -30,6 +30,7 @@ type Batch struct {
 	applied bool
 	size    int // once applied
 	log     int // once applied: number of the log that holds it
+	before  []func() error
 	hooks   []func(LSN)
 	att     map[any]any
 	cursors []*cursor
@@ -137,6 +138,23 @@ func (b *Batch) Len() int {
 		return b.size
 	}
 	return b.b.Len()
+}
+
+// BeforeApply registers f to run once, in order of registration, when the batch is about to be applied: an
+// owner that keeps changes in an Attachment stages them there, once, whatever the number of changes. An
+// error keeps the batch from being applied. f must not register another.
+func (b *Batch) BeforeApply(f func() error) { b.before = append(b.before, f) }
+
+// complete runs what BeforeApply registered.
+func (b *Batch) complete() error {
+	before := b.before
+	b.before = nil
+	for _, f := range before {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // OnCommit registers f to run once, in order of registration, after the batch was applied and before any

@@ -44,13 +44,18 @@ func (s *Store) Ready(ctx context.Context) error {
 	return wrap("wait for flush", s.throttle.wait(func() error { return errors.Join(s.stopped(), ctx.Err()) }, s.lagging))
 }
 
-// Apply makes b visible at once and wholly, and asks for its sync; Batch.Durable waits for that. It does not
-// run b's hooks, and it does not wait for room (Ready does). Calls must not overlap. After it, b takes no more calls but Durable,
+// Apply makes b visible at once and wholly, and asks for its sync; Batch.Durable waits for that. It runs what
+// BeforeApply registered, not b's OnCommit hooks, and it does not wait for room (Ready does). Calls must not overlap. After it, b takes no more calls but Durable,
 // Committed, Len and Close. An error means that nothing became visible.
 //
 // The log record and its sync are one request, on purpose: were the sync a record of its own, a disk that is
 // full just then would leave a whole record of a commit that was never acknowledged.
 func (s *Store) Apply(b *Batch) (err error) {
+	if b.b != nil && !b.applied {
+		if err := b.complete(); err != nil {
+			return wrap("apply", err)
+		}
+	}
 	if err := s.enter(); err != nil {
 		return err
 	}
