@@ -187,6 +187,7 @@ type store struct {
 	log     *wal.Log
 	vectors *vector.Set
 	extract *scripted
+	real    index.Extractor // used instead of extract, when set
 	embed   *embedder
 	summary *summarizer
 	now     time.Time
@@ -247,7 +248,11 @@ func (s *store) open() {
 // pipeline makes one more pipeline over the same store; it knows nothing of the claims of others.
 func (s *store) pipeline(u index.Updater) *index.Pipeline {
 	s.t.Helper()
-	p, err := index.New(index.Config{Updater: u, Vectors: s.vectors, Extractor: s.extract, Summarizer: s.summary,
+	var x index.Extractor = s.extract
+	if s.real != nil {
+		x = s.real
+	}
+	p, err := index.New(index.Config{Updater: u, Vectors: s.vectors, Extractor: x, Summarizer: s.summary,
 		Embedder: s.embed, Tokenizer: runes{}, Options: s.opts, Now: func() time.Time { return s.now }, Random: func() uint32 { return 0xabcd }})
 	if err != nil {
 		s.t.Fatal(err)
@@ -314,7 +319,11 @@ func (s *store) process() index.Summary {
 	return sum
 }
 
-func (s *store) put(docs ...index.Document) { s.t.Helper(); s.enqueue(index.Put, docs...); s.process() }
+func (s *store) put(docs ...index.Document) index.Summary {
+	s.t.Helper()
+	s.enqueue(index.Put, docs...)
+	return s.process()
+}
 
 func (s *store) delete(ids ...string) index.DeleteResult {
 	s.t.Helper()

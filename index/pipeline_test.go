@@ -600,13 +600,13 @@ func TestSummaries(t *testing.T) {
 // TestBadExtractor: what a caller's extractor makes up is capped and counted.
 func TestBadExtractor(t *testing.T) {
 	s := newStore(t, index.Options{})
-	long := strings.Repeat("名", 400)
+	long := strings.Repeat("名", 23_000)
 	s.put(doc("x", "E |t|no name", "E "+long+"|t|long name", "R A - |k|no end", "R A - B||no keywords", "E \xff|t|bad"))
 	i := s.info("x")
 	if i.Dropped["empty_name"] != 3 || i.Status != "processed" {
 		t.Errorf("status %+v", i)
 	}
-	if s.entity(long[:510]) == nil {
+	if s.entity(long[:3999]) == nil {
 		t.Error("the long name was not cut at a character")
 	}
 	if r := s.relation("A", "B"); r == nil || len(r.Keywords) != 0 {

@@ -11,7 +11,8 @@ import (
 // Limits of what an extractor may hand in. They keep keys and lines within reason whatever a model or a
 // caller's own extractor makes up; the rest of a name is cut at a character, of a description likewise.
 const (
-	maxNameBytes        = 512
+	maxNameBytes        = 4000 // two names and their lengths make the id of a vector (vector.MaxIDBytes)
+	maxKeywordBytes     = 512
 	maxTypeBytes        = 128
 	maxDescriptionBytes = 64 << 10
 	maxKeywords         = 64
@@ -72,7 +73,7 @@ func accept(x Extraction) Extraction {
 func keywords(list []string) []string {
 	var out []string
 	for _, k := range list {
-		if k = clip(k, maxNameBytes); k != "" && !slices.Contains(out, k) && len(out) < maxKeywords {
+		if k = clip(k, maxKeywordBytes); k != "" && !slices.Contains(out, k) && len(out) < maxKeywords {
 			out = append(out, k)
 		}
 	}
