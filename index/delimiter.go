@@ -16,7 +16,7 @@ type repairRule struct {
 	with  string
 }
 
-func rules(pairs ...string) []repairRule {
+func repairs(pairs ...string) []repairRule {
 	out := make([]repairRule, 0, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		out = append(out, repairRule{regexp.MustCompile(pairs[i]), pairs[i+1]})
@@ -27,7 +27,7 @@ func rules(pairs ...string) []repairRule {
 // repairRules mend every shape that the reference mends, and white space inside the delimiter, another
 // sign in place of the core, and an opening half glued between two fields. Shapes that stand free in
 // prose ("a <|> b", "x <|| y", "x | y") are no delimiters.
-var repairRules = rules(
+var repairRules = repairs(
 	`<[ \t]*\|+[ \t]*\\?#(?:[ \t|]*#)?[ \t]*\|+[ \t]*>+`, delim, // <| #|> <||#|> <|##|> <|#||#|> <|\#|> <|#|>>
 	`<.?\|#\|.?>`, delim, // one stray sign outside a pipe
 	`<\|?#\|?>+`, delim, // one or both pipes missing
@@ -46,7 +46,7 @@ var repairRules = rules(
 
 // repairRules2025 are the shapes that LightRAG 1.4.9 mended, in its order; replaying replies recorded
 // with it needs the same choice.
-var repairRules2025 = rules(
+var repairRules2025 = repairs(
 	`<\|#\|*#\|>`, delim,
 	`<\|\\#\|>`, delim,
 	`(\S)<\|+>(\S)`, "$1"+delim+"$2",
