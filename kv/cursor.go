@@ -145,25 +145,17 @@ func (c *cursor) Err() error {
 	return c.err
 }
 
+// Close implements Cursor. The iterator's own error was seen by the step that met it.
 func (c *cursor) Close() error {
-	if !c.end() {
-		return nil
-	}
-	c.store.handles.dropCursor(c)
-	return nil
-}
-
-// end closes the engine's iterator once. The iterator's own error was seen by the step that met it.
-func (c *cursor) end() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.it == nil {
-		return false
+		return nil
 	}
 	if err := c.it.Close(); err != nil {
 		c.fail(wrap("cursor", err))
 	}
-	c.it = nil
-	c.value = nil
-	return true
+	c.it, c.value = nil, nil
+	c.store.handles.dropCursor(c)
+	return nil
 }

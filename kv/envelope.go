@@ -19,8 +19,9 @@ const (
 	compressFrom = 256
 	// compressGain is the smallest saving, as a fraction 1/compressGain of the input, that is kept.
 	compressGain = 8
-	// maxDecoded bounds what one value may decompress to, so that a damaged frame cannot exhaust memory.
-	maxDecoded = 1 << 30
+	// maxDecoded bounds what one value may decompress to, so that a damaged frame cannot exhaust memory. No
+	// batch could have held more.
+	maxDecoded = MaxBatchBytes
 )
 
 var zstdEncoder = sync.OnceValue(func() *zstd.Encoder {

@@ -64,19 +64,10 @@ func (s *Snapshot) LSN() LSN { return s.lsn }
 
 // Close releases the view. It is idempotent. Cursors that are open on it stay valid.
 func (s *Snapshot) Close() error {
-	if !s.end() {
-		return nil
-	}
-	s.store.handles.dropSnapshot(s)
-	return nil
-}
-
-// end gives the engine's snapshot up, once.
-func (s *Snapshot) end() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.snap == nil {
-		return false
+		return nil
 	}
 	snap := s.snap
 	s.snap = nil
@@ -85,7 +76,8 @@ func (s *Snapshot) end() bool {
 			s.store.log.Warn("storage engine: closing a snapshot failed", "error", err)
 		}
 	}
-	return true
+	s.store.handles.dropSnapshot(s)
+	return nil
 }
 
 // get returns a copy of the value under key. r is a snapshot or an indexed batch.

@@ -47,6 +47,12 @@ func (s *Store) enter() error {
 
 func (s *Store) leave() { s.mu.RUnlock() }
 
+// awaitCalls returns when every call in progress has ended. Later ones see closing.
+func (s *Store) awaitCalls() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+}
+
 // Close releases the directory. Calls in progress end first; handles that are open get closeGrace to end,
 // for every further step of theirs fails with ErrClosed, and those left are closed for their owners and
 // named in the error. Only the first call does something and returns an error. After a failed disk it
@@ -66,8 +72,7 @@ func (s *Store) close() error {
 	case <-s.handles.drained():
 	case <-timer.C:
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.awaitCalls()
 	err := s.endHandles()
 	s.latch.enter(closing)
 	err = errors.Join(err, s.stop())
@@ -81,11 +86,11 @@ func (s *Store) close() error {
 func (s *Store) endHandles() error {
 	snaps, _ := s.handles.open()
 	for _, sn := range snaps {
-		sn.end()
+		_ = sn.Close()
 	}
 	_, cursors := s.handles.open() // after the snapshots, which can open no more
 	for _, c := range cursors {
-		c.end()
+		_ = c.Close()
 	}
 	if len(snaps)+len(cursors) == 0 {
 		return nil

@@ -32,13 +32,13 @@ func (t *throttle) poke() {
 func (t *throttle) wait(stop func() error, over func() bool) error {
 	var start time.Time
 	for {
+		t.mu.Lock()
+		check, changed := t.check, t.changed // before asking, so that no later poke is missed
+		t.check = false
+		t.mu.Unlock()
 		if err := stop(); err != nil {
 			return err
 		}
-		t.mu.Lock()
-		check, changed := t.check, t.changed
-		t.check = false
-		t.mu.Unlock()
 		if !check {
 			return nil
 		}

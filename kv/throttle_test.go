@@ -1,0 +1,94 @@
+package kv_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/glimdb/db/internal/testkit"
+	"github.com/glimdb/db/kv"
+)
+
+// stuckFS keeps the engine from creating tables until release is closed; then they fail with err, or work.
+type stuckFS struct {
+	vfs.FS
+	release chan struct{}
+	reached chan struct{}
+	once    sync.Once
+	err     error
+}
+
+func newStuckFS() *stuckFS {
+	return &stuckFS{FS: testkit.MemFS(), release: make(chan struct{}), reached: make(chan struct{})}
+}
+
+func (f *stuckFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if strings.HasSuffix(name, ".sst") {
+		f.once.Do(func() { close(f.reached) })
+		<-f.release
+		if f.err != nil {
+			return nil, f.err
+		}
+	}
+	return f.FS.Create(name, c)
+}
+
+// fill writes until the store asks for a pause, and waits in Ready. It returns Ready's error.
+func fill(ctx context.Context, s *kv.Store, writes int) error {
+	value := strings.Repeat("0123456789", 1000)
+	for range writes {
+		if err := s.Ready(ctx); err != nil {
+			return err
+		}
+		if err := put(s, "k", value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const manyWrites = 200 // 2 MB, 30 memtables
+
+func TestThrottle(t *testing.T) {
+	for name, c := range map[string]struct {
+		act  func(fs *stuckFS, s *kv.Store, cancel func())
+		want error
+	}{
+		"flush goes on":   {func(fs *stuckFS, _ *kv.Store, _ func()) { close(fs.release) }, nil},
+		"disk fails":      {func(fs *stuckFS, _ *kv.Store, _ func()) { fs.err = syscall.ENOSPC; close(fs.release) }, kv.ErrDiskFull},
+		"caller gives up": {func(_ *stuckFS, _ *kv.Store, cancel func()) { cancel() }, context.Canceled},
+		"store closes":    {func(_ *stuckFS, s *kv.Store, _ func()) { go s.Close() }, kv.ErrClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fs := newStuckFS()
+			s, err := kv.Open("s", kv.Options{FS: fs, MemTableBytes: 64 << 10, MemTables: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			done := make(chan error)
+			go func() { done <- fill(ctx, s, manyWrites) }()
+			<-fs.reached
+			c.act(fs, s, cancel)
+			if err := <-done; !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			if c.want == context.Canceled || c.want == kv.ErrClosed {
+				close(fs.release) // the writer gave up before the flush could go on
+			}
+			m, err := s.Metrics()
+			if c.want == nil && (err != nil || m.Throttled == 0 || m.ThrottledTime <= 0) {
+				t.Errorf("throttled %d times, %v, %v", m.Throttled, m.ThrottledTime, err)
+			}
+			if err := s.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		})
+	}
+}
