@@ -24,6 +24,10 @@ func (p Problem) String() string { return "graph: " + p.Rule + ": " + p.What }
 // bounded; the cost is one pass over all keys and two gets for each adjacency key.
 func (g *Graph) Check(r kv.Reader) iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
+		if err := g.settle(r); err != nil {
+			yield(Problem{}, fmt.Errorf("graph: check: %w", err))
+			return
+		}
 		c := checker{g: g, r: r, yield: yield}
 		for _, step := range []func() error{c.keys, c.counters, c.names, c.ids, c.nodes, c.edges, c.degrees} {
 			if err := step(); err != nil {

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -69,6 +68,9 @@ func (t *degreeTable) degree(id nodeID) int {
 
 // load adds the pages of ids that t does not hold yet.
 func (t *degreeTable) load(g *Graph, r kv.Reader, ids []nodeID) error {
+	if err := g.settle(r); err != nil {
+		return err
+	}
 	if t.at == nil {
 		t.at = make(map[nodeID]int)
 	}
@@ -129,10 +131,7 @@ func (g *Graph) readSorted(r kv.Reader, kind byte, ids []nodeID, fn func(id node
 		return err
 	}
 	defer c.Close()
-	s := seeker{c: c}
-	if kind != kindDegree {
-		s.steps = nextBeforeSeek
-	}
+	s := newSeeker(c, kind)
 	for _, id := range ids {
 		setID(key, id)
 		var v []byte
@@ -144,44 +143,6 @@ func (g *Graph) readSorted(r kv.Reader, kind byte, ids []nodeID, fn func(id node
 			return err
 		}
 		if err := fn(id, v, ok); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-type degreeDelta struct {
-	id nodeID
-	by int
-}
-
-// addDegrees stages changed degrees, each page once. It sorts ds.
-func (g *Graph) addDegrees(b *kv.Batch, ds []degreeDelta) error {
-	slices.SortFunc(ds, func(x, y degreeDelta) int { return cmp.Compare(x.id, y.id) })
-	for i := 0; i < len(ds); {
-		number := ds[i].id.page()
-		key := g.idKey(kindDegree, number)
-		var page degreePage
-		v, err := b.Get(key)
-		if err == nil {
-			err = decodePage(v, &page)
-		}
-		if err != nil && !errors.Is(err, kv.ErrNotFound) {
-			return err
-		}
-		for ; i < len(ds) && ds[i].id.page() == number; i++ {
-			d := int64(page[ds[i].id.slot()]) + int64(ds[i].by)
-			if d < 0 || d > math.MaxUint32 {
-				return corrupt(fmt.Errorf("degree of id %d would be %d", ds[i].id, d))
-			}
-			page[ds[i].id.slot()] = uint32(d)
-		}
-		if v = appendPage(v[:0], &page); len(v) == 0 {
-			err = b.Delete(key)
-		} else {
-			err = b.Set(key, v)
-		}
-		if err != nil {
 			return err
 		}
 	}

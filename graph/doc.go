@@ -6,9 +6,9 @@
 // weight and properties; self-loops are allowed and count twice in a degree. Reads take a kv.Reader: a
 // snapshot shows one commit, a batch shows its own staged changes too.
 //
-// It does not merge, rank by relevance or interpret properties, keeps no state between calls beside the
-// counters of an open batch, and runs no algorithm that needs the whole graph: Snapshot makes a bounded
-// copy for those (CSR, which gonum's graph algorithms accept).
+// It does not merge, rank by relevance or interpret properties, keeps no state between commits, and runs no
+// algorithm that needs the whole graph: Snapshot makes a bounded copy for those (CSR, which gonum's graph
+// algorithms accept).
 //
 // Keys, all under space.Graph of a workspace and the graph's name as one key part:
 //
@@ -24,6 +24,9 @@
 //
 // Degrees share a key by 64 because ranking the edges of a hub reads thousands of them: one page costs
 // one step of a cursor and about as many bytes as one counter's key.
+//
+// Counters and degree pages that a batch changes are kept beside it and staged when it is applied, or when
+// this package reads them through it: pass the *kv.Batch itself, not a wrapper.
 //
 // Concurrency: a Graph is an immutable handle, safe for concurrent use on snapshots. Changes are staged
 // into a kv.Batch, which belongs to one goroutine and the writer turn. An iterator over a batch shows

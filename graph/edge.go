@@ -37,7 +37,8 @@ func (g *Graph) present(src, dst string) (string, string) {
 
 // PutEdge stages an edge: a new one, or another weight and other properties for the one with those ends
 // and that type. In an undirected graph (a, b) and (b, a) are the same edge. Both ends must exist; if not,
-// the error is a *MissingNodeError. e.Props is read during the call only. A new edge writes six keys.
+// the error is a *MissingNodeError. e.Props is read during the call only. A new edge writes three keys, and
+// one for every page of degrees that the batch touches.
 func (g *Graph) PutEdge(b *kv.Batch, e Edge) error {
 	if err := g.putEdge(b, e); err != nil {
 		return fmt.Errorf("graph: put edge: %w", err)
@@ -55,11 +56,11 @@ func (g *Graph) putEdge(b *kv.Batch, e Edge) error {
 	if err := checkProps(e.Props); err != nil {
 		return err
 	}
-	c, err := g.begin(b)
+	s, err := g.begin(b)
 	if err != nil {
 		return err
 	}
-	src, dst, err := g.ends(b, e.Src, e.Dst)
+	src, dst, err := g.ends(s.id, e.Src, e.Dst)
 	if err != nil {
 		return err
 	}
@@ -87,11 +88,7 @@ func (g *Graph) putEdge(b *kv.Batch, e Edge) error {
 	if !isNew {
 		return nil
 	}
-	if err := g.addDegrees(b, []degreeDelta{{src, 1}, {dst, 1}}); err != nil {
-		return err
-	}
-	c.edges++
-	return g.save(b, c)
+	return s.addEdge(src, dst, 1)
 }
 
 // backKey is the adjacency key seen from dst; nil for an undirected self-loop, which has one key.
@@ -105,12 +102,12 @@ func (g *Graph) backKey(src, dst nodeID, typ string) []byte {
 	return nil
 }
 
-// ends resolves and orients the ends of an edge.
-func (g *Graph) ends(r kv.Reader, src, dst string) (s, d nodeID, err error) {
-	if s, err = g.id(r, src); err != nil {
+// ends resolves the ends of an edge with id, and orients them.
+func (g *Graph) ends(id func(name string) (nodeID, error), src, dst string) (s, d nodeID, err error) {
+	if s, err = id(src); err != nil {
 		return 0, 0, err
 	}
-	if d, err = g.id(r, dst); err != nil {
+	if d, err = id(dst); err != nil {
 		return 0, 0, err
 	}
 	s, d = g.orient(s, d)
@@ -126,25 +123,21 @@ func (g *Graph) DeleteEdge(b *kv.Batch, src, dst, typ string) error {
 }
 
 func (g *Graph) deleteEdge(b *kv.Batch, src, dst, typ string) error {
-	c, err := g.begin(b)
+	s, err := g.begin(b)
 	if err != nil {
 		return err
 	}
-	s, d, err := g.ends(b, src, dst)
+	from, to, err := g.ends(s.id, src, dst)
 	if err != nil {
 		return err
 	}
-	if _, err := b.Get(g.pairKey(kindEdge, s, d, typ)); err != nil {
+	if _, err := b.Get(g.pairKey(kindEdge, from, to, typ)); err != nil {
 		return fmt.Errorf("%q - %q (%q): %w", src, dst, typ, err)
 	}
-	if err := g.dropEdgeKeys(b, s, d, typ); err != nil {
+	if err := g.dropEdgeKeys(b, from, to, typ); err != nil {
 		return err
 	}
-	if err := g.addDegrees(b, []degreeDelta{{s, -1}, {d, -1}}); err != nil {
-		return err
-	}
-	c.edges--
-	return g.save(b, c)
+	return s.addEdge(from, to, -1)
 }
 
 // dropEdgeKeys deletes the record and both adjacency keys of an edge; degrees and counters are its
@@ -166,7 +159,7 @@ func (g *Graph) dropEdgeKeys(b *kv.Batch, src, dst nodeID, typ string) error {
 // Edge returns one edge, or an error that is kv.ErrNotFound: a *MissingNodeError when an end is absent.
 // It costs three gets.
 func (g *Graph) Edge(r kv.Reader, src, dst, typ string) (Edge, error) {
-	s, d, err := g.ends(r, src, dst)
+	s, d, err := g.ends(func(name string) (nodeID, error) { return g.id(r, name) }, src, dst)
 	if err != nil {
 		return Edge{}, fmt.Errorf("graph: edge: %w", err)
 	}
@@ -232,7 +225,7 @@ func (g *Graph) readEdges(r kv.Reader, refs []edgeRef) error {
 		return err
 	}
 	defer c.Close()
-	s := seeker{c: c, steps: nextBeforeSeek}
+	s := newSeeker(c, kindEdge)
 	for i := range refs {
 		ref := &refs[i]
 		if !s.find(g.pairKey(kindEdge, ref.src, ref.dst, ref.edge.Type)) {

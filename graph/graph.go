@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/space"
@@ -66,11 +65,9 @@ func Create(b *kv.Batch, ws, name string, cfg Config) (*Graph, error) {
 	if err := b.Set(g.key(kindConfig, 0), appendConfig(nil, cfg)); err != nil {
 		return nil, fmt.Errorf("graph: create %q: %w", name, err)
 	}
-	c := g.staged(b)
-	*c = counters{loaded: true, next: 1}
-	if err := g.save(b, c); err != nil {
-		return nil, fmt.Errorf("graph: create %q: %w", name, err)
-	}
+	s := g.staged(b)
+	s.reset()
+	s.loaded, s.dirty, s.next = true, true, 1
 	return g, nil
 }
 
@@ -120,7 +117,7 @@ func Drop(b *kv.Batch, ws, name string) error {
 	if err := b.DeleteRange(g.prefix, codec.PrefixEnd(g.prefix)); err != nil {
 		return fmt.Errorf("graph: drop %q: %w", name, err)
 	}
-	*g.staged(b) = counters{}
+	g.staged(b).reset()
 	return nil
 }
 
@@ -137,57 +134,6 @@ func (g *Graph) Stats(r kv.Reader) (Stats, error) {
 		return Stats{}, fmt.Errorf("graph: stats: %w", err)
 	}
 	return Stats{Nodes: int(c.nodes), Edges: int(c.edges)}, nil
-}
-
-// counters are kept decoded beside an open batch, so that a change reads them once a batch; the batch's
-// key is always up to date with them.
-type counters struct {
-	loaded       bool
-	next         uint64 // the id that the next node gets
-	nodes, edges uint64
-}
-
-type countersOf string // the attachment key of a graph's counters: its key prefix
-
-func (g *Graph) staged(b *kv.Batch) *counters {
-	return b.Attachment(countersOf(g.prefix), func() any { return new(counters) }).(*counters)
-}
-
-// begin returns the counters that a change updates. It fails when the graph was dropped.
-func (g *Graph) begin(b *kv.Batch) (*counters, error) {
-	c := g.staged(b)
-	if c.loaded {
-		return c, nil
-	}
-	read, err := g.readCounters(b)
-	if err != nil {
-		return nil, fmt.Errorf("graph %q: %w", g.name, err)
-	}
-	*c = read
-	return c, nil
-}
-
-func (g *Graph) readCounters(r kv.Reader) (counters, error) {
-	v, err := r.Get(g.key(kindCounters, 0))
-	if err != nil {
-		return counters{}, err
-	}
-	c, err := decodeCounters(v)
-	c.loaded = true
-	return c, err
-}
-
-func (g *Graph) save(b *kv.Batch, c *counters) error {
-	return b.Set(g.key(kindCounters, 0), c.encode())
-}
-
-func (c *counters) allocate() (nodeID, error) {
-	if c.next > math.MaxUint32 {
-		return 0, &LimitError{What: "node ids", Limit: math.MaxUint32}
-	}
-	id := nodeID(c.next)
-	c.next++
-	return id, nil
 }
 
 // keysOf returns the bounds of all keys of one kind.
@@ -207,18 +153,27 @@ type seeker struct {
 	c     kv.Cursor
 	steps int  // tried before a seek
 	on    bool // c stands on a key
-	up    bool // c has moved
+	moved bool
 }
 
-// nextBeforeSeek is how many steps are tried before a seek: stepping costs about a fifth of a seek, and
-// ids wanted together are mostly close together. Not so for keys that most commits rewrite: a step over
-// one passes every version that is not flushed yet, a seek passes none.
-const nextBeforeSeek = 4
+// stepsBeforeSeek suits ids wanted together, which are mostly close together: a step costs about a fifth
+// of a seek.
+const stepsBeforeSeek = 4
+
+// newSeeker steps only over keys that are written once. A step over one that many commits rewrite passes
+// every version that is not flushed yet, a seek passes none.
+func newSeeker(c kv.Cursor, kind byte) *seeker {
+	s := &seeker{c: c}
+	if kind == kindName || kind == kindID {
+		s.steps = stepsBeforeSeek
+	}
+	return s
+}
 
 // find moves to key and reports whether it exists. Keys must come in ascending order.
 func (s *seeker) find(key []byte) bool {
-	if !s.up {
-		s.up = true
+	if !s.moved {
+		s.moved = true
 		s.on = s.c.SeekGE(key)
 		return s.on && bytes.Equal(s.c.Key(), key)
 	}

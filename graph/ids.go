@@ -44,7 +44,7 @@ func (g *Graph) lookup(r kv.Reader, names []string) ([]nodeID, error) {
 		return nil, err
 	}
 	defer c.Close()
-	s := seeker{c: c, steps: nextBeforeSeek}
+	s := newSeeker(c, kindName)
 	head := g.key(kindName, 64)
 	key := head
 	for _, i := range order {

@@ -72,6 +72,9 @@ type popularNode struct {
 
 // popular returns the limit most popular nodes and the number of all nodes.
 func (g *Graph) popular(ctx context.Context, r kv.Reader, limit int) (_ []popularNode, total int, err error) {
+	if err := g.settle(r); err != nil {
+		return nil, 0, err
+	}
 	ids, err := g.cursor(r, kindID)
 	if err != nil {
 		return nil, 0, err
@@ -83,7 +86,7 @@ func (g *Graph) popular(ctx context.Context, r kv.Reader, limit int) (_ []popula
 	}
 	defer pages.Close()
 	best := bounded[popularNode]{limit: limit, before: func(x, y popularNode) bool { return x.before(y.Label) }}
-	s := seeker{c: pages}
+	s := newSeeker(pages, kindDegree)
 	var page degreePage
 	number := ^nodeID(0) // no page has this number
 	pageKey := g.idKey(kindDegree, 0)

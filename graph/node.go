@@ -37,13 +37,13 @@ func (g *Graph) putNode(b *kv.Batch, n Node) error {
 	if err := checkProps(n.Props); err != nil {
 		return err
 	}
-	c, err := g.begin(b)
+	s, err := g.begin(b)
 	if err != nil {
 		return err
 	}
-	id, err := g.id(b, n.Name)
+	id, err := s.id(n.Name)
 	if errors.Is(err, kv.ErrNotFound) {
-		id, err = g.newNode(b, c, n.Name)
+		id, err = s.newNode(n.Name)
 	}
 	if err != nil {
 		return err
@@ -52,19 +52,20 @@ func (g *Graph) putNode(b *kv.Batch, n Node) error {
 }
 
 // newNode stages the maps of a new name.
-func (g *Graph) newNode(b *kv.Batch, c *counters, name string) (nodeID, error) {
-	id, err := c.allocate()
+func (s *staging) newNode(name string) (nodeID, error) {
+	id, err := s.allocate()
 	if err != nil {
 		return 0, err
 	}
-	c.nodes++
-	if err := b.Set(g.nameKey(name), codec.AppendKeyUint32(nil, uint32(id))); err != nil {
+	if err := s.b.Set(s.g.nameKey(name), codec.AppendKeyUint32(nil, uint32(id))); err != nil {
 		return 0, err
 	}
-	if err := b.Set(g.idKey(kindID, id), []byte(name)); err != nil {
+	if err := s.b.Set(s.g.idKey(kindID, id), []byte(name)); err != nil {
 		return 0, err
 	}
-	return id, g.save(b, c)
+	s.learn(name, id)
+	s.count(1, 0)
+	return id, nil
 }
 
 // Node returns the node of that name, or an error that is kv.ErrNotFound. It costs three gets.
@@ -142,11 +143,15 @@ func (g *Graph) renameNode(b *kv.Batch, from, to string) error {
 	if err := checkName("node name", to); err != nil {
 		return err
 	}
-	id, err := g.id(b, from)
+	s, err := g.begin(b)
+	if err != nil {
+		return err
+	}
+	id, err := s.id(from)
 	if err != nil || from == to {
 		return err
 	}
-	if _, err := g.id(b, to); err == nil {
+	if _, err := s.id(to); err == nil {
 		return fmt.Errorf("%w: %q", ErrExists, to)
 	} else if !errors.Is(err, kv.ErrNotFound) {
 		return err
@@ -157,6 +162,8 @@ func (g *Graph) renameNode(b *kv.Batch, from, to string) error {
 	if err := b.Set(g.nameKey(to), codec.AppendKeyUint32(nil, uint32(id))); err != nil {
 		return err
 	}
+	delete(s.ids, from)
+	s.learn(to, id)
 	return b.Set(g.idKey(kindID, id), []byte(to))
 }
 
@@ -170,11 +177,11 @@ func (g *Graph) DeleteNode(b *kv.Batch, name string) error {
 }
 
 func (g *Graph) deleteNode(b *kv.Batch, name string) error {
-	c, err := g.begin(b)
+	s, err := g.begin(b)
 	if err != nil {
 		return err
 	}
-	id, err := g.id(b, name)
+	id, err := s.id(name)
 	if err != nil {
 		return err
 	}
@@ -183,17 +190,16 @@ func (g *Graph) deleteNode(b *kv.Batch, name string) error {
 		typ string
 	}
 	var edges []incident
-	s := scanner{g: g, r: b}
-	err = s.scan(id, func(a adjacent) bool {
+	adj := scanner{g: g, r: b}
+	err = adj.scan(id, func(a adjacent) bool {
 		if !a.incoming || a.other != id { // a directed self-loop comes from both sides
 			edges = append(edges, incident{a, string(a.typ)})
 		}
 		return true
 	})
-	if err = errors.Join(err, s.close()); err != nil {
+	if err = errors.Join(err, adj.close()); err != nil {
 		return err
 	}
-	var deltas []degreeDelta
 	for _, e := range edges {
 		src, dst := id, e.other
 		if e.incoming {
@@ -202,17 +208,16 @@ func (g *Graph) deleteNode(b *kv.Batch, name string) error {
 		if err := g.dropEdgeKeys(b, src, dst, e.typ); err != nil {
 			return err
 		}
-		deltas = append(deltas, degreeDelta{src, -1}, degreeDelta{dst, -1})
-	}
-	if err := g.addDegrees(b, deltas); err != nil {
-		return err
+		if err := s.addEdge(src, dst, -1); err != nil {
+			return err
+		}
 	}
 	for _, k := range [][]byte{g.nameKey(name), g.idKey(kindID, id), g.idKey(kindNode, id)} {
 		if err := b.Delete(k); err != nil {
 			return err
 		}
 	}
-	c.nodes--
-	c.edges -= uint64(len(edges))
-	return g.save(b, c)
+	delete(s.ids, name)
+	s.count(-1, 0)
+	return nil
 }
