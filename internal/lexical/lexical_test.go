@@ -271,10 +271,10 @@ var hostile = []string{
 func TestInvariants(t *testing.T) {
 	for _, s := range hostile {
 		check(t, s)
-		check(t, strings.Repeat(s, 300))
+		check(t, strings.Repeat(s, 100))
 		check(t, "Bob met "+s+" in Paris, 他在北京"+s+"说话。")
 	}
-	for _, s := range []string{strings.Repeat("A", 262144), strings.Repeat("漢", 87381), strings.Repeat("e\u0301", 80000), strings.Repeat("👩‍👩‍👧", 10000), strings.Repeat("Bob Smith and ", 18000)} {
+	for _, s := range []string{strings.Repeat("A", 262144), strings.Repeat("漢", 20000), strings.Repeat("e\u0301", 20000), strings.Repeat("👩‍👩‍👧", 3000), strings.Repeat("Bob Smith and ", 3000)} {
 		check(t, s)
 	}
 }

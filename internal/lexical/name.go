@@ -72,7 +72,7 @@ func (n *nameReader) count(sentence int) bool {
 			w := n.Word(i)
 			n.shapes[i] = shapeOf(w)
 			n.normals[i] = Normal(w)
-			if t.Class == Word && len(w) >= 3 {
+			if t.Class == Word && len(w) >= 3 && WordRank(n.normals[i]) != Stop {
 				words++
 				if n.shapes[i].first {
 					upper++
@@ -90,7 +90,11 @@ func (n *nameReader) count(sentence int) bool {
 		case Code, Tag:
 		}
 	}
-	titled := block == Listing || upper*10 >= words*8 && (block == Heading && words >= 1 || words >= 4 && commas < 2) || block == Heading && isCapitals(n.Text[n.Sentences[sentence].Start:n.Sentences[sentence].End])
+	titled := block == Listing || words >= 4 && upper == words && commas < 2
+	if block == Heading {
+		line := n.Text[n.Sentences[sentence].Start:n.Sentences[sentence].End]
+		titled = words >= 1 && upper*10 >= words*8 || isCapitals(line)
+	}
 	for i := from; i < to; i++ {
 		if n.normals[i] == "" || n.Tokens[i].Class != Word {
 			continue

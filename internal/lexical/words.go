@@ -29,7 +29,12 @@ var ranks = sync.OnceValue(func() map[string]Rank {
 			m[inflected] = Common
 		}
 	}
-	for _, list := range []string{stopEnglish, stopEuropean, stopRussian, stopChinese} {
+	for _, w := range strings.Fields(stopEuropean) {
+		if w = Normal(w); m[w] == Content { // met and men stay English
+			m[w] = Stop
+		}
+	}
+	for _, list := range []string{stopEnglish, stopRussian, stopChinese} {
 		for _, w := range strings.Fields(list) {
 			m[Normal(w)] = Stop
 		}
@@ -71,7 +76,7 @@ whom whose why will with within without won't would wouldn't yet you you'd you'l
 mr mrs ms gb mb kb tb kg km cm mm yes no oh ah ok okay hallo hello hurrah bah ha hey whereat whereby 'tis 'twas ain't o'er ye etc eg ie e.g i.e vs`
 
 const stopEuropean = `der das dem den des ein eine einen einem einer eines und oder aber nicht ist sind wird werden wurde wurden hatte
-haben sein ihr ihre ihren seine seiner sich auf aus bei mit nach von zu zum zur über unter für gegen ohne durch wenn weil dass daß als
+haben sein ihr ihre ihren seine seiner sich auf aus bei mit nach von zu zum zur über unter gegen ohne durch wenn weil dass daß als
 auch noch nur schon sehr wie wer wo warum ich du wir sie er es
 le la les un une du de et ou mais ne pas est sont été était être avoir ont avait dans sur sous par avec ce cet cette ces il elle ils
 elles nous vous je tu leur leurs qui que quoi dont où au aux très plus
@@ -80,7 +85,7 @@ lo se muy más como quien donde cuando porque
 il lo gli uno dei delle della dello degli nel nella sul sulla che chi dove quando perché non è sono era stato essere anche molto più
 o os uma umas um do da dos das em no na nos nas ao à não foi são ter também muito mais onde quem
 het een van en niet is zijn werd worden met voor naar bij uit ook maar zij wij hij
-och att det som på är av för med till från inte jag han hon men om ett
+och att det som på är av för med till från inte jag om ett
 không là của và các những một trong cho được với có này đã khi từ ở`
 
 const stopRussian = `и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее мне было вот от меня
