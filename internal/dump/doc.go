@@ -14,8 +14,8 @@
 // A Writer and a Reader belong to one goroutine.
 //
 // Invariants:
-//   - D1: kinds do not repeat and keys ascend strictly within a kind; Writer refuses and Reader reports
-//     anything else.
+//   - D1: kinds of records with keys do not repeat, and keys ascend strictly within a kind; Writer refuses
+//     and Read reports anything else. Records without keys stand in an order of their owner's.
 //   - D2: reading what was written gives the same records, strings of any bytes included.
 //   - D3: a stream that was cut off or changed is an error, at the latest at its end.
 package dump

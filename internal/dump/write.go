@@ -43,7 +43,7 @@ type header struct {
 
 type line struct {
 	Kind     string          `json:"kind"`
-	Key      []Text          `json:"key"`
+	Key      []Text          `json:"key,omitempty"`
 	Value    json.RawMessage `json:"value,omitempty"`
 	Volatile json.RawMessage `json:"volatile,omitempty"`
 }
@@ -66,7 +66,7 @@ func NewWriter(w io.Writer, o Options) *Writer {
 	return d
 }
 
-// Record writes one record. value and volatile are anything encoding/json takes, nil for none; strings in
+// Record writes one record. A nil key means that the record's place is its order. value and volatile are anything encoding/json takes, nil for none; strings in
 // them that may hold any bytes should be Text or []byte. The first error sticks.
 func (d *Writer) Record(kind string, key []string, value, volatile any) error {
 	if d.err != nil {
@@ -76,10 +76,7 @@ func (d *Writer) Record(kind string, key []string, value, volatile any) error {
 		d.err = err
 		return err
 	}
-	l := line{Kind: kind, Key: make([]Text, len(key))}
-	for i, k := range key {
-		l.Key[i] = Text(k)
-	}
+	l := line{Kind: kind, Key: Texts(key)}
 	var err error
 	if value != nil {
 		l.Value, err = marshal(value)
@@ -132,6 +129,9 @@ type order struct {
 }
 
 func (o *order) next(kind string, key []string) error {
+	if len(key) == 0 {
+		return nil
+	}
 	if n := len(o.seen); n > 0 && o.seen[n-1] == kind {
 		if slices.Compare(o.key, key) >= 0 {
 			return fmt.Errorf("%w: %s %q after %q", ErrOrder, kind, key, o.key)

@@ -111,3 +111,6 @@ func property[T any](g *getter, name string) T {
 func (g *getter) str(name string) string    { return property[string](g, name) }
 func (g *getter) num(name string) int64     { return property[int64](g, name) }
 func (g *getter) list(name string) []string { return property[[]string](g, name) }
+
+// VolatileProp reports whether a property of the knowledge graph is no part of the logical state.
+func VolatileProp(name string) bool { return name == propCreatedAt }

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"github.com/glimdb/db"
+	"github.com/glimdb/db/llm/openai"
+)
+
+// options turns settings into the options of Open. The embedding endpoint's key is the general one only
+// when it is the same endpoint.
+func (a *app) options() (db.Options, error) {
+	s := a.set
+	o := db.Options{Language: s.Language, ModelTimeout: s.Timeout}
+	if s.Offline {
+		return o, nil
+	}
+	if s.ChatModel != "" {
+		c, err := openai.NewChat(openai.Config{BaseURL: s.BaseURL, Key: s.APIKey, ChatModel: s.ChatModel})
+		if err != nil {
+			return o, usage(err)
+		}
+		o.Models.Chat = c
+	}
+	if s.EmbedModel != "" {
+		c := openai.Config{BaseURL: s.BaseURL, Key: s.APIKey, EmbedModel: s.EmbedModel, EmbedDim: s.EmbedDim}
+		if s.EmbedURL != "" {
+			c.BaseURL, c.Key = s.EmbedURL, s.EmbedKey
+		}
+		e, err := openai.NewEmbedder(c)
+		if err != nil {
+			return o, usage(err)
+		}
+		o.Models.Embedder = e
+	}
+	return o, nil
+}

@@ -1,0 +1,295 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/glimdb/db/graph"
+	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/dump"
+	"github.com/glimdb/db/internal/space"
+	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/vector"
+)
+
+// ErrNotEmpty: Load was called on a database that holds something.
+var ErrNotEmpty = errors.New("db: the database is not empty")
+
+// loadBytes is how much is staged before a commit of Load: large enough that commits cost little, small
+// enough for the memory of a small machine.
+const loadBytes = 32 << 20
+
+const changeLoad = "load"
+
+// Load reads a dump into an empty database and returns the number of records. It takes several commits,
+// but is atomic all the same: a stream that is damaged or cut off, a cancelled call, a failure, or a kill in
+// the middle leaves the database empty (after the last, the next Open cleans up). Do not use the database
+// otherwise meanwhile. Dumps of databases with documents need the models of those: ErrMismatch otherwise.
+func (d *DB) Load(ctx context.Context, r io.Reader) (records int, err error) {
+	ctx, leave, err := d.enter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	l := &loader{ctx: ctx, d: d, graphs: make(map[string]*graph.Graph), collections: make(map[string]*vector.Collection)}
+	if err := l.begin(); err != nil {
+		return 0, fmt.Errorf("db: load: %w", err)
+	}
+	err = l.records(r)
+	if err == nil {
+		err = l.commit(true)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("db: load: %w", errors.Join(because(ctx, err), d.unload()))
+	}
+	return l.n, nil
+}
+
+// loader stages records in commits of about loadBytes.
+type loader struct {
+	ctx         context.Context
+	d           *DB
+	n           int
+	pending     []dump.Record
+	size        int
+	models      *modelsRecord
+	documented  bool
+	graphs      map[string]*graph.Graph
+	collections map[string]*vector.Collection
+}
+
+// begin marks the store as being loaded.
+func (l *loader) begin() error {
+	_, err := l.d.log.Update(l.ctx, changeLoad, nil, func(b *kv.Batch) error {
+		s, err := readStamp(b)
+		if err != nil {
+			return err
+		}
+		prefix := space.Prefix(defaultWorkspace)
+		c, err := b.Cursor(prefix, codec.PrefixEnd(prefix))
+		if err != nil {
+			return err
+		}
+		full := s.Embedder != "" || c.First()
+		if err := errors.Join(c.Err(), c.Close()); err != nil {
+			return err
+		}
+		if full {
+			return ErrNotEmpty
+		}
+		s.Loading = true
+		return writeStamp(b, s)
+	})
+	return err
+}
+
+func (l *loader) records(r io.Reader) error {
+	for rec, err := range dump.Read(r) {
+		if err == nil {
+			err = l.ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		l.n++
+		l.pending = append(l.pending, rec)
+		l.size += len(rec.Value) + len(rec.Volatile)
+		if l.size >= loadBytes {
+			if err := l.commit(false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (l *loader) commit(last bool) error {
+	_, err := l.d.log.Update(l.ctx, changeLoad, nil, func(b *kv.Batch) error {
+		for i := range l.pending {
+			rec := &l.pending[i]
+			if err := l.stage(b, rec); err != nil {
+				if _, ok := errors.AsType[*dump.LineError](err); !ok {
+					err = &dump.LineError{Line: rec.Line, Err: err}
+				}
+				return err
+			}
+		}
+		if !last {
+			return nil
+		}
+		return l.finish(b)
+	})
+	l.pending, l.size = nil, 0
+	return err
+}
+
+// finish checks the models and takes the mark away.
+func (l *loader) finish(b *kv.Batch) error {
+	s, err := readStamp(b)
+	if err != nil {
+		return err
+	}
+	s.Loading = false
+	if l.documented {
+		if l.models == nil {
+			return errors.New("the dump holds documents but no models record")
+		}
+		s.Tokenizer, s.Embedder, s.Dim = l.models.Tokenizer, l.models.Embedder, l.models.Dim
+		if err := s.compare(l.d.models.info); err != nil {
+			return err
+		}
+	}
+	return writeStamp(b, s)
+}
+
+func (l *loader) stage(b *kv.Batch, rec *dump.Record) error {
+	if index.IsEntry(rec.Kind) {
+		return l.entry(b, rec)
+	}
+	want := map[string]int{kindModels: 0, kindKV: 2, kindGraph: 1, kindNode: 2, kindEdge: 4, kindCollection: 1, kindVector: 2}
+	if n, ok := want[rec.Kind]; !ok || n != len(rec.Key) {
+		return fmt.Errorf("unknown record: kind %q with a key of %d parts", rec.Kind, len(rec.Key))
+	}
+	switch rec.Kind {
+	case kindModels:
+		l.models = &modelsRecord{}
+		return rec.Decode(l.models, nil)
+	case kindKV:
+		var v kvRecord
+		if err := rec.Decode(&v, nil); err != nil {
+			return err
+		}
+		key := append(codec.AppendKeyString(space.In(defaultWorkspace, space.User), rec.Key[0]), rec.Key[1]...)
+		return b.SetText(key, []byte(v.Value))
+	case kindGraph, kindNode, kindEdge:
+		return l.graph(b, rec)
+	}
+	return l.vector(b, rec)
+}
+
+// entry hands a record of package index back to it, its volatile part put in again.
+func (l *loader) entry(b *kv.Batch, rec *dump.Record) error {
+	l.documented = true
+	value := []byte(rec.Value)
+	if rec.Kind == index.EntryDocument && len(rec.Volatile) > 0 {
+		var doc index.ExportedDocument
+		if err := rec.Decode(&doc, &doc.Volatile); err != nil {
+			return err
+		}
+		var err error
+		if value, err = json.Marshal(&doc); err != nil {
+			return err
+		}
+	}
+	return index.Import(b, defaultWorkspace, rec.Kind, value)
+}
+
+func (l *loader) graph(b *kv.Batch, rec *dump.Record) error {
+	name := rec.Key[0]
+	if rec.Kind == kindGraph {
+		var v graphRecord
+		if err := rec.Decode(&v, nil); err != nil {
+			return err
+		}
+		g, err := graph.Create(b, defaultWorkspace, name, graph.Config{Directed: v.Directed})
+		l.graphs[name] = g
+		return err
+	}
+	g := l.graphs[name]
+	if g == nil {
+		return fmt.Errorf("graph %q was not declared", name)
+	}
+	if rec.Kind == kindNode {
+		var (
+			v   nodeRecord
+			vol props
+		)
+		if err := rec.Decode(&v, &vol); err != nil {
+			return err
+		}
+		p, err := graphProps(v.Props, vol)
+		if err != nil {
+			return err
+		}
+		return g.PutNode(b, graph.Node{Name: rec.Key[1], Type: string(v.Type), Props: p})
+	}
+	var (
+		v   edgeRecord
+		vol props
+	)
+	if err := rec.Decode(&v, &vol); err != nil {
+		return err
+	}
+	p, err := graphProps(v.Props, vol)
+	if err != nil {
+		return err
+	}
+	return g.PutEdge(b, graph.Edge{Src: rec.Key[1], Dst: rec.Key[2], Type: rec.Key[3], Weight: v.Weight, Props: p})
+}
+
+func (l *loader) vector(b *kv.Batch, rec *dump.Record) error {
+	name := rec.Key[0]
+	if rec.Kind == kindCollection {
+		var v collectionRecord
+		if err := rec.Decode(&v, nil); err != nil {
+			return err
+		}
+		c := vector.Config{Dim: v.Dim, Model: v.Model, M: v.M, EfConstruction: v.EfConstruction}
+		for c.Metric = vector.Cosine; c.Metric.String() != v.Metric; c.Metric++ {
+			if c.Metric >= vector.L2 {
+				return fmt.Errorf("unknown metric %q", v.Metric)
+			}
+		}
+		coll, err := l.d.vectors.Create(b, defaultWorkspace, name, c)
+		l.collections[name] = coll
+		return err
+	}
+	c := l.collections[name]
+	if c == nil {
+		return fmt.Errorf("collection %q was not declared", name)
+	}
+	var v vectorRecord
+	if err := rec.Decode(&v, nil); err != nil {
+		return err
+	}
+	vec, err := vectorOf(v.Vector)
+	if err != nil {
+		return err
+	}
+	return c.Put(b, rec.Key[1], vec)
+}
+
+// unload takes away what a failed Load left.
+func (d *DB) unload() error {
+	_, err := d.log.Update(context.WithoutCancel(d.life), changeLoad, nil, func(b *kv.Batch) error {
+		names, err := d.vectors.Names(b, defaultWorkspace)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := d.vectors.Drop(b, defaultWorkspace, name); err != nil {
+				return err
+			}
+		}
+		return clearLoading(b)
+	})
+	return err
+}
+
+// clearLoading empties the workspace of a store that is marked as being loaded.
+func clearLoading(b *kv.Batch) error {
+	s, err := readStamp(b)
+	if err != nil || !s.Loading {
+		return err
+	}
+	prefix := space.Prefix(defaultWorkspace)
+	if err := b.DeleteRange(prefix, codec.PrefixEnd(prefix)); err != nil {
+		return err
+	}
+	s.Loading = false
+	return writeStamp(b, s)
+}

@@ -1,0 +1,170 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/space"
+	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/llm"
+	"github.com/glimdb/db/llm/hashed"
+	"github.com/glimdb/db/llm/token"
+	"github.com/glimdb/db/query"
+)
+
+// ModelInfo names the models in use.
+type ModelInfo struct {
+	Chat      string `json:"chat,omitempty"` // of answers; empty: none configured
+	Embedder  string `json:"embedder"`
+	Dim       int    `json:"dim"`
+	Extractor string `json:"extractor"`
+	Keyworder string `json:"keyworder"`
+	Reranker  string `json:"reranker,omitempty"`
+	Tokenizer string `json:"tokenizer"`
+}
+
+// models are the configured models, decorated, with offline stand-ins where none is configured.
+type models struct {
+	info       ModelInfo
+	extractor  index.Extractor
+	summarizer index.Summarizer
+	keyworder  query.Keyworder // nil: query chooses
+	keyword    llm.Chat
+	answer     llm.Chat
+	embedder   llm.Embedder
+	reranker   llm.Reranker
+	tokenizer  llm.Tokenizer
+	replies    llm.ByteStore // of the query side; nil when caching is off
+	meter      *llm.Meter
+}
+
+func newModels(o Options, log index.Updater) (*models, error) {
+	m := &models{tokenizer: o.Models.Tokenizer, meter: &llm.Meter{}}
+	if m.tokenizer == nil {
+		m.tokenizer = token.Default()
+	}
+	embedder := o.Models.Embedder
+	if embedder == nil {
+		var err error
+		if embedder, err = hashed.New(hashed.Options{Dim: o.LexicalDim}); err != nil {
+			return nil, fmt.Errorf("%w: LexicalDim: %w", ErrOption, err)
+		}
+	}
+	if embedder.Dim() < 1 {
+		return nil, fmt.Errorf("%w: the embedder %q reports dimension %d", ErrOption, embedder.ID(), embedder.Dim())
+	}
+	// Chat calls share one limit, in which queries overtake indexing; embeddings have their own, so that
+	// neither starves the other.
+	chain := llm.Chain{Meter: m.meter, Retry: llm.RetryPolicy{Attempts: 1 + max(0, o.ModelRetries), Logger: o.Logger},
+		Limiter: llm.NewLimiter(o.ModelConcurrency), Timeout: o.ModelTimeout, Cache: llm.CacheOptions{Logger: o.Logger}}
+	cached, vectors := chain, chain
+	vectors.Limiter = llm.NewLimiter(o.ModelConcurrency)
+	vectors.Batch = llm.BatchOptions{Texts: o.EmbedBatch}
+	if !o.DisableReplyCache && !o.ReadOnly {
+		cached.Store = byteStore{log, space.ReplyCache}
+		// The offline embedder costs less than a look-up.
+		if o.Models.Embedder != nil {
+			vectors.Store = byteStore{log, space.VectorCache}
+		}
+		m.replies = byteStore{log, space.ReplyCache}
+	}
+	m.embedder = vectors.Embedder(embedder)
+	m.reranker = chain.Reranker(o.Models.Reranker)
+	// Extraction and summaries go through the reply cache. Keywords and answers have caches of their own in
+	// query, keyed by what they depend on.
+	extract := cached.Chat(cmp.Or(o.Models.Extract, o.Models.Chat))
+	summary := cached.Chat(cmp.Or(o.Models.Summary, o.Models.Chat))
+	m.keyword = chain.Chat(cmp.Or(o.Models.Keyword, o.Models.Chat))
+	m.answer = chain.Chat(cmp.Or(o.Models.Answer, o.Models.Chat))
+	m.keyworder = o.Keyworder
+	if err := errors.Join(m.setExtractor(o, extract), m.setSummarizer(o, summary)); err != nil {
+		return nil, err
+	}
+	m.describe(o)
+	return m, nil
+}
+
+func (m *models) setExtractor(o Options, chat llm.Chat) (err error) {
+	switch {
+	case o.Extractor != nil:
+		m.extractor = o.Extractor
+	case chat != nil:
+		x := o.Extract
+		x.Language = cmp.Or(x.Language, o.Language)
+		m.extractor, err = index.NewModelExtractor(chat, m.tokenizer, x)
+	default:
+		m.extractor, err = index.NewRules(index.RulesOptions{})
+	}
+	return err
+}
+
+func (m *models) setSummarizer(o Options, chat llm.Chat) (err error) {
+	switch {
+	case o.Summarizer != nil:
+		m.summarizer = o.Summarizer
+	case chat != nil:
+		s := o.Summary
+		s.Language = cmp.Or(s.Language, o.Language)
+		m.summarizer, err = index.NewModelSummarizer(chat, m.tokenizer, s)
+	default:
+		m.summarizer, err = index.NewExtractive(index.ExtractiveOptions{Tokenizer: m.tokenizer})
+	}
+	return err
+}
+
+func (m *models) describe(o Options) {
+	m.info = ModelInfo{Embedder: m.embedder.ID(), Dim: m.embedder.Dim(), Extractor: m.extractor.ID(), Tokenizer: m.tokenizer.ID()}
+	if m.answer != nil {
+		m.info.Chat = m.answer.ID()
+	}
+	if m.reranker != nil {
+		m.info.Reranker = m.reranker.ID()
+	}
+	switch {
+	case m.keyworder != nil:
+		m.info.Keyworder = m.keyworder.ID()
+	case m.keyword != nil:
+		m.info.Keyworder = m.keyword.ID()
+	default:
+		m.info.Keyworder = query.NewOfflineKeyworder().ID()
+	}
+}
+
+// byteStore keeps model replies and embeddings in a key space of the workspace. Every entry is durable
+// when Put returns (P6), and no part of the logical state.
+type byteStore struct {
+	log   index.Updater
+	space space.Space
+}
+
+func (s byteStore) key(key string) []byte { return append(space.In(defaultWorkspace, s.space), key...) }
+
+// Get implements llm.ByteStore.
+func (s byteStore) Get(_ context.Context, key string) ([]byte, bool, error) {
+	snap, err := s.log.View()
+	if err != nil {
+		return nil, false, err
+	}
+	v, err := snap.Get(s.key(key))
+	err = errors.Join(ignore(err, kv.ErrNotFound), snap.Close())
+	return v, v != nil && err == nil, err
+}
+
+// Put implements llm.ByteStore. A reply that has arrived was paid for: it is stored even if the caller has
+// given up meanwhile.
+func (s byteStore) Put(ctx context.Context, key string, value []byte) error {
+	_, err := s.log.Update(context.WithoutCancel(ctx), changeCache, nil, func(b *kv.Batch) error { return b.SetText(s.key(key), value) })
+	return err
+}
+
+const changeCache = "cache"
+
+func ignore(err, target error) error {
+	if errors.Is(err, target) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,237 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/query"
+)
+
+// KnowledgeGraph is the name of the graph that documents become: entities are nodes (Node.Type is the
+// entity type), relations are undirected edges. Its properties: description, keywords, sources (chunk
+// ids), source_count, paths, tokens, created_at. Transactions may read it; documents write it.
+const KnowledgeGraph = record.GraphName
+
+// Insert stores documents and processes them: when it returns nil, each is wholly searchable. A document
+// whose id is stored with another text is refused (see Put); one that is stored as it is costs nothing.
+// Validation refuses all documents of the call or none. When processing fails for some, the error is a
+// *ProcessError that names them, and the others are done; what models answered is kept, and Retry goes on
+// from there. A cancelled call leaves its documents pending for the next Process.
+func (d *DB) Insert(ctx context.Context, docs ...index.Document) (index.Receipt, error) {
+	return d.write(ctx, docs, index.Insert)
+}
+
+// Put is Insert that replaces documents whose id is known: readers see the old version, whole, until the
+// commit that swaps it, and chunks that did not change cost no model and no embedding call.
+func (d *DB) Put(ctx context.Context, docs ...index.Document) (index.Receipt, error) {
+	return d.write(ctx, docs, index.Put)
+}
+
+func (d *DB) write(ctx context.Context, docs []index.Document, policy index.Policy) (index.Receipt, error) {
+	r, err := d.Enqueue(ctx, policy, docs...)
+	if err != nil {
+		return r, err
+	}
+	ids := r.IDs()
+	if len(ids) == 0 {
+		return r, nil
+	}
+	s, err := d.Process(ctx, index.ProcessOptions{IDs: ids})
+	if err == nil && s.Failed > 0 {
+		err = &ProcessError{Summary: s}
+	}
+	return r, err
+}
+
+// Enqueue stores documents durably for Process, in milliseconds and without any model call.
+func (d *DB) Enqueue(ctx context.Context, policy index.Policy, docs ...index.Document) (index.Receipt, error) {
+	ctx, leave, err := d.enter(ctx)
+	if err != nil {
+		return index.Receipt{}, err
+	}
+	defer leave()
+	if len(docs) == 0 {
+		return index.Receipt{}, nil
+	}
+	if err := d.stampModels(ctx); err != nil {
+		return index.Receipt{}, err
+	}
+	r, err := d.pipe.Enqueue(ctx, docs, policy)
+	return r, because(ctx, err)
+}
+
+// Process works on waiting documents, those interrupted by a crash included, in order of enqueue and
+// several at a time. Documents that fail are counted in the summary with their reasons.
+func (d *DB) Process(ctx context.Context, o index.ProcessOptions) (index.Summary, error) {
+	ctx, leave, err := d.enter(ctx)
+	if err != nil {
+		return index.Summary{}, err
+	}
+	defer leave()
+	if err := d.mayEmbed(); err != nil {
+		return index.Summary{}, err
+	}
+	s, err := d.pipe.Process(ctx, o)
+	return s, because(ctx, err)
+}
+
+// ProcessError tells that some documents of an Insert or Put could not be processed.
+type ProcessError struct {
+	Summary index.Summary
+}
+
+// Error implements error.
+func (e *ProcessError) Error() string {
+	id := first(e.Summary.Errors)
+	msg := "db: document " + id + ": " + e.Summary.Errors[id]
+	if n := e.Summary.Failed - 1; n > 0 {
+		msg += " (and others failed)"
+	}
+	return msg
+}
+
+func first(m map[string]string) (least string) {
+	for id := range m {
+		if least == "" || id < least {
+			least = id
+		}
+	}
+	return least
+}
+
+// Delete removes documents and everything that only they say, in one commit; afterwards the logical state
+// is as if they had never been there. If any id is unknown nothing is deleted and errors.Is finds
+// ErrNotFound.
+func (d *DB) Delete(ctx context.Context, ids ...string) (index.DeleteResult, error) {
+	ctx, leave, err := d.enter(ctx)
+	if err != nil {
+		return index.DeleteResult{}, err
+	}
+	defer leave()
+	if err := d.mayEmbed(); err != nil {
+		return index.DeleteResult{}, err
+	}
+	r, err := d.pipe.Delete(ctx, ids...)
+	return r, because(ctx, err)
+}
+
+// Retry puts failed documents back into the queue, all of them when none is named, and returns the ids
+// that now wait for Process.
+func (d *DB) Retry(ctx context.Context, ids ...string) ([]string, error) {
+	ctx, leave, err := d.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	w, err := d.pipe.Retry(ctx, ids...)
+	return w, because(ctx, err)
+}
+
+// Document returns a document's status with counts and reasons, or an error that ErrNotFound matches.
+func (d *DB) Document(ctx context.Context, id string) (index.Info, error) {
+	return reading(ctx, d, func(r kv.Reader) (index.Info, error) { return index.GetInfo(r, defaultWorkspace, id) })
+}
+
+// Text returns a document's visible text as it was stored: cleaned, spans of chunks refer to it.
+func (d *DB) Text(ctx context.Context, id string) (string, error) {
+	return reading(ctx, d, func(r kv.Reader) (string, error) { return index.Text(r, defaultWorkspace, id) })
+}
+
+// Documents yields the documents that f selects, of one view.
+func (d *DB) Documents(ctx context.Context, f index.Filter) iter.Seq2[index.Info, error] {
+	return func(yield func(index.Info, error) bool) {
+		_, err := reading(ctx, d, func(r kv.Reader) (struct{}, error) {
+			for i, err := range index.Documents(r, defaultWorkspace, f) {
+				if err != nil {
+					return struct{}{}, err
+				}
+				if !yield(i, nil) {
+					return struct{}{}, errStopped
+				}
+			}
+			return struct{}{}, nil
+		})
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(index.Info{}, err)
+		}
+	}
+}
+
+// errStopped ends a scan whose caller has seen enough.
+var errStopped = errors.New("db: stopped by the caller")
+
+// Query answers a question from one view of the documents. What comes back without a chat model: context,
+// entities, relations, chunks and references. With Options.Stream the answer arrives through
+// Result.Stream, which ends when the database is closed.
+func (d *DB) Query(ctx context.Context, question string, o query.Options) (*query.Result, error) {
+	if err := d.begin(); err != nil {
+		return nil, err
+	}
+	defer d.calls.Done()
+	if o.Mode != query.Bypass {
+		if err := d.mayEmbed(); err != nil {
+			return nil, err
+		}
+	}
+	ctx, end := d.living(ctx)
+	res, err := d.engine.Query(ctx, question, o)
+	if res == nil || res.Stream == nil {
+		defer end()
+		return res, because(ctx, err)
+	}
+	res.Stream = d.streaming(res.Stream, end)
+	return res, because(ctx, err)
+}
+
+// streaming makes an answer stream a running call while it is read; one that is never read holds nothing
+// but a context that ends with the database.
+func (d *DB) streaming(s iter.Seq2[string, error], end func()) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if err := d.begin(); err != nil {
+			yield("", err)
+			return
+		}
+		defer d.calls.Done()
+		defer end()
+		s(yield)
+	}
+}
+
+// reading runs f on a snapshot of the last commit.
+func reading[T any](ctx context.Context, d *DB, f func(kv.Reader) (T, error)) (v T, err error) {
+	ctx, leave, err := d.enter(ctx)
+	if err != nil {
+		return v, err
+	}
+	defer leave()
+	if err := ctx.Err(); err != nil {
+		return v, err
+	}
+	snap, err := d.log.View()
+	if err != nil {
+		return v, err
+	}
+	v, err = f(snap)
+	return v, errors.Join(err, snap.Close())
+}
+
+// mayEmbed refuses work with other models than the documents were indexed with.
+func (d *DB) mayEmbed() error {
+	snap, err := d.log.View()
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.checkModels(snap), snap.Close())
+}
+
+// because replaces the bare cancellation that Close causes by ErrClosed.
+func because(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), ErrClosed) && errors.Is(err, context.Canceled) {
+		return ErrClosed
+	}
+	return err
+}

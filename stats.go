@@ -1,0 +1,80 @@
+package db
+
+import (
+	"context"
+
+	"github.com/glimdb/db/graph"
+	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/llm"
+)
+
+// Stats describe what the database holds.
+type Stats struct {
+	LSN       kv.LSN         `json:"lsn"`
+	Documents int            `json:"documents"`
+	Statuses  map[string]int `json:"statuses"` // documents by status
+	Chunks    int            `json:"chunks"`
+	Entities  int            `json:"entities"`
+	Relations int            `json:"relations"`
+	// DiskBytes is the size of the directory; VectorBytes is the memory that vectors and their indexes take.
+	DiskBytes   int64     `json:"disk_bytes"`
+	VectorBytes int64     `json:"vector_bytes"`
+	Models      ModelInfo `json:"models"`
+	// Usage is what models used since Open, by purpose.
+	Usage map[llm.Purpose]llm.Usage `json:"usage,omitempty"`
+}
+
+// Stats counts documents, chunks, entities and relations of one view. It costs a scan over the documents'
+// status records.
+func (d *DB) Stats(ctx context.Context) (Stats, error) {
+	return reading(ctx, d, func(r kv.Reader) (Stats, error) {
+		m, err := d.store.Metrics()
+		if err != nil {
+			return Stats{}, err
+		}
+		s := Stats{LSN: r.LSN(), DiskBytes: int64(m.DiskBytes), Models: d.models.info, Usage: d.models.meter.ByPurpose()}
+		if s.Statuses, err = index.StatusCounts(r, defaultWorkspace); err != nil {
+			return s, err
+		}
+		for _, n := range s.Statuses {
+			s.Documents += n
+		}
+		g, err := graph.Open(r, defaultWorkspace, record.GraphName)
+		if err == nil {
+			var n graph.Stats
+			n, err = g.Stats(r)
+			s.Entities, s.Relations = int(n.Nodes), int(n.Edges)
+		}
+		if err = ignore(err, ErrNotFound); err != nil {
+			return s, err
+		}
+		names, err := d.vectors.Names(r, defaultWorkspace)
+		if err != nil {
+			return s, err
+		}
+		for _, name := range names {
+			c, err := d.vectors.Collection(r, defaultWorkspace, name)
+			if err != nil {
+				return s, err
+			}
+			s.VectorBytes += c.Stats().MemoryBytes
+			if name == record.ChunkCollection {
+				if s.Chunks, err = c.Len(r); err != nil {
+					return s, err
+				}
+			}
+		}
+		return s, nil
+	})
+}
+
+// Metrics are counters of the storage engine, at no cost to speak of.
+func (d *DB) Metrics() (kv.Metrics, error) {
+	if err := d.begin(); err != nil {
+		return kv.Metrics{}, err
+	}
+	defer d.calls.Done()
+	return d.store.Metrics()
+}

@@ -1,0 +1,107 @@
+package db
+
+import (
+	"iter"
+
+	"github.com/glimdb/db/vector"
+)
+
+// Vectors is a vector collection inside a transaction.
+type Vectors struct {
+	tx *Tx
+	c  *vector.Collection
+}
+
+// CreateVectors returns the collection of that name, creating it with c. If it exists with another
+// configuration the error names both sides.
+func (tx *Tx) CreateVectors(name string, c vector.Config) (*Vectors, error) {
+	b, err := tx.writer()
+	if err != nil {
+		return nil, err
+	}
+	coll, err := tx.d.vectors.Create(b, defaultWorkspace, name, c)
+	if err != nil {
+		return nil, err
+	}
+	return &Vectors{tx: tx, c: coll}, nil
+}
+
+// Vectors returns an existing collection, or ErrNotFound.
+func (tx *Tx) Vectors(name string) (*Vectors, error) {
+	r, err := tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	coll, err := tx.d.vectors.Collection(r, defaultWorkspace, name)
+	if err != nil {
+		return nil, err
+	}
+	return &Vectors{tx: tx, c: coll}, nil
+}
+
+// DropVectors removes a collection with all its vectors.
+func (tx *Tx) DropVectors(name string) error {
+	b, err := tx.writer()
+	if err != nil {
+		return err
+	}
+	return tx.d.vectors.Drop(b, defaultWorkspace, name)
+}
+
+// Put inserts or replaces the vector of id. v is copied.
+func (v *Vectors) Put(id string, vec []float32) error {
+	b, err := v.tx.writer()
+	if err != nil {
+		return err
+	}
+	return v.c.Put(b, id, vec)
+}
+
+// Delete removes id; an absent id is no error.
+func (v *Vectors) Delete(id string) error {
+	b, err := v.tx.writer()
+	if err != nil {
+		return err
+	}
+	return v.c.Delete(b, id)
+}
+
+// Get returns the stored vector of id (normalised when the metric is cosine), or ErrNotFound.
+func (v *Vectors) Get(id string) ([]float32, error) {
+	r, err := v.tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	return v.c.Get(r, id)
+}
+
+// Search returns the nearest vectors of q, best first, ties by id. It sees exactly this transaction's
+// state, its own writes included.
+func (v *Vectors) Search(q []float32, o vector.SearchOptions) ([]vector.Hit, error) {
+	r, err := v.tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	return v.c.Search(v.tx.ctx, r, q, o)
+}
+
+// All yields every vector in order of id.
+func (v *Vectors) All() iter.Seq2[vector.Row, error] {
+	r, err := v.tx.reader()
+	if err != nil {
+		return func(yield func(vector.Row, error) bool) { yield(vector.Row{}, err) }
+	}
+	return v.c.All(r)
+}
+
+// Len is the number of vectors.
+func (v *Vectors) Len() (int, error) {
+	r, err := v.tx.reader()
+	if err != nil {
+		return 0, err
+	}
+	return v.c.Len(r)
+}
+
+// Config is what the collection was created with.
+func (v *Vectors) Config() vector.Config { return v.c.Config() }

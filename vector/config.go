@@ -1,0 +1,95 @@
+package vector
+
+import (
+	"fmt"
+)
+
+// Metric tells what nearest means. The numbers are on disk.
+type Metric uint8
+
+const (
+	// Cosine: vectors are stored normalised; the score is the cosine, from -1 to 1.
+	Cosine Metric = iota
+	// Dot: the score is the dot product.
+	Dot
+	// L2: the score is the Euclidean distance, negated, so that larger is nearer for every metric.
+	L2
+)
+
+// String returns the metric's name in lower case.
+func (m Metric) String() string {
+	switch m {
+	case Cosine:
+		return "cosine"
+	case Dot:
+		return "dot"
+	case L2:
+		return "l2"
+	}
+	return fmt.Sprintf("metric(%d)", uint8(m))
+}
+
+// Limits and defaults of Config.
+const (
+	// MaxDim bounds the dimension: far above any embedding model, far below where an int8 dot product
+	// could overflow.
+	MaxDim = 16384
+
+	// DefaultM is where recall per byte stops rising on text embeddings.
+	DefaultM = 16
+	MinM     = 4
+	// MaxM keeps the neighbours of one node (2M) within the scratch space of a search.
+	MaxM = 64
+
+	// DefaultEfConstruction gives the recall of 200 at high dimensions for little more than half the
+	// build time.
+	DefaultEfConstruction = 128
+	MinEfConstruction     = 16
+	MaxEfConstruction     = 2048
+)
+
+// Config is fixed when a collection is created.
+type Config struct {
+	// Metric is how vectors compare; the zero value is Cosine.
+	Metric Metric
+	// Dim is the number of values of every vector, 1 to MaxDim.
+	Dim int
+	// Model names the embedding model. It is compared when the collection is opened with Create, so that
+	// vectors of two models never meet; empty is a name like any other.
+	Model string
+	// M is the number of links per vector and level of a graph index (twice as many on the ground level),
+	// MinM to MaxM; 0 means DefaultM.
+	M int
+	// EfConstruction is the width of the search that places a vector in a graph index,
+	// MinEfConstruction to MaxEfConstruction; 0 means DefaultEfConstruction.
+	EfConstruction int
+}
+
+// String names every field.
+func (c Config) String() string {
+	return fmt.Sprintf("metric %v, dimension %d, model %q, M %d, efConstruction %d", c.Metric, c.Dim, c.Model, c.M, c.EfConstruction)
+}
+
+// withDefaults fills zero fields and checks ranges.
+func (c Config) withDefaults(name string) (Config, error) {
+	if c.M == 0 {
+		c.M = DefaultM
+	}
+	if c.EfConstruction == 0 {
+		c.EfConstruction = DefaultEfConstruction
+	}
+	bad := func(what string, got, lo, hi int) (Config, error) {
+		return Config{}, fmt.Errorf("%w: collection %q: %s %d is not within %d to %d", ErrConfig, name, what, got, lo, hi)
+	}
+	switch {
+	case c.Metric > L2:
+		return Config{}, fmt.Errorf("%w: collection %q: unknown %v", ErrConfig, name, c.Metric)
+	case c.Dim < 1 || c.Dim > MaxDim:
+		return bad("dimension", c.Dim, 1, MaxDim)
+	case c.M < MinM || c.M > MaxM:
+		return bad("M", c.M, MinM, MaxM)
+	case c.EfConstruction < MinEfConstruction || c.EfConstruction > MaxEfConstruction:
+		return bad("efConstruction", c.EfConstruction, MinEfConstruction, MaxEfConstruction)
+	}
+	return c, nil
+}

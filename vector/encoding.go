@@ -1,0 +1,103 @@
+package vector
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/space"
+	"github.com/glimdb/db/kv"
+)
+
+// Kinds of keys inside space.Vector of a workspace. The bytes are on disk.
+const (
+	kindMeta  byte = 'm' // name -> collection id, configuration
+	kindRow   byte = 'r' // collection id, ordinal -> id, vector
+	kindID    byte = 'i' // collection id, id -> ordinal
+	kindCount byte = 'n' // collection id -> number of vectors
+)
+
+// collectionID is never used twice in a store: the LSN of the commit that created the collection, and
+// its number within that commit.
+type collectionID uint64
+
+const createdPerCommit = 1 << 16 // LSNs keep 48 bits
+
+func newCollectionID(lsn kv.LSN, n int) collectionID {
+	return collectionID(uint64(lsn)*createdPerCommit + uint64(n))
+}
+
+func (id collectionID) born() kv.LSN { return kv.LSN(id / createdPerCommit) }
+
+func metaPrefix(ws string) []byte { return append(space.In(ws, space.Vector), kindMeta) }
+
+func metaKey(ws, name string) []byte { return append(metaPrefix(ws), name...) }
+
+// collectionPrefix begins all keys of one kind of one collection.
+func collectionPrefix(ws string, kind byte, id collectionID) []byte {
+	return codec.AppendKeyUint64(append(space.In(ws, space.Vector), kind), uint64(id))
+}
+
+// indexPrefix begins the keys that a collection's index may write.
+func indexPrefix(ws string, id collectionID) []byte {
+	return codec.AppendKeyUint64(space.In(ws, space.HNSW), uint64(id))
+}
+
+func encodeMeta(id collectionID, c Config) []byte {
+	b := codec.AppendUvarint(nil, uint64(id))
+	b = codec.AppendUvarint(b, uint64(c.Metric))
+	b = codec.AppendUvarint(b, uint64(c.Dim))
+	b = codec.AppendString(b, c.Model)
+	b = codec.AppendUvarint(b, uint64(c.M))
+	return codec.AppendUvarint(b, uint64(c.EfConstruction))
+}
+
+func decodeMeta(name string, v []byte) (collectionID, Config, error) {
+	r := codec.NewReader(v)
+	id := collectionID(r.Uvarint())
+	metric := r.Uvarint()
+	c := Config{Dim: r.Int(), Model: r.String(), M: r.Int(), EfConstruction: r.Int()}
+	if err := r.Done(); err != nil {
+		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: %w", kv.ErrCorrupt, name, err)
+	}
+	if metric > uint64(L2) {
+		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: metric %d", kv.ErrCorrupt, name, metric)
+	}
+	c.Metric = Metric(metric)
+	if full, err := c.withDefaults(name); err != nil || full != c {
+		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: %v", kv.ErrCorrupt, name, c)
+	}
+	return id, c, nil
+}
+
+// A row is the id behind its length and the values of the vector, four little-endian bytes each.
+func appendRow(b []byte, id string, v []float32) []byte {
+	b = codec.AppendString(b, id)
+	for _, f := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
+	}
+	return b
+}
+
+// decodeRow returns the id, aliasing v, and fills vec, whose length is the dimension.
+func decodeRow(v []byte, vec []float32) (id []byte, err error) {
+	r := codec.NewReader(v)
+	id = r.Bytes()
+	if r.Err() != nil || r.Len() != 4*len(vec) {
+		return nil, fmt.Errorf("%w: row of %d bytes for dimension %d", kv.ErrCorrupt, len(v), len(vec))
+	}
+	values := v[len(v)-4*len(vec):]
+	for i := range vec {
+		vec[i] = math.Float32frombits(binary.LittleEndian.Uint32(values[4*i:]))
+	}
+	return id, nil
+}
+
+func decodeOrdinal(v []byte) (uint64, error) {
+	n, rest, err := codec.KeyUint64(v)
+	if err != nil || len(rest) > 0 {
+		return 0, fmt.Errorf("%w: ordinal of %d bytes", kv.ErrCorrupt, len(v))
+	}
+	return n, nil
+}

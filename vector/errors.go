@@ -1,0 +1,72 @@
+package vector
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors that callers test with errors.Is. The typed errors below carry the details.
+var (
+	// ErrDimension: a vector's length is not the collection's dimension.
+	ErrDimension = errors.New("vector: wrong dimension")
+	// ErrVector: a vector holds NaN or Inf, is too large, or is zero where the metric is cosine.
+	ErrVector = errors.New("vector: unusable vector")
+	// ErrConfig: a configuration is out of range or differs from the stored one.
+	ErrConfig = errors.New("vector: configuration")
+	// ErrClosed: the set was closed.
+	ErrClosed = errors.New("vector: set is closed")
+)
+
+// DimensionError tells both lengths. It is ErrDimension.
+type DimensionError struct {
+	Collection string
+	ID         string // of the vector; empty for a query
+	Got, Want  int
+}
+
+func (e *DimensionError) Error() string {
+	return fmt.Sprintf("%v: %s has %d values, collection %q wants %d", ErrDimension, subject(e.ID), e.Got, e.Collection, e.Want)
+}
+
+// Is reports whether target is ErrDimension.
+func (e *DimensionError) Is(target error) bool { return target == ErrDimension }
+
+// VectorError tells what is wrong with a vector. It is ErrVector.
+type VectorError struct {
+	Collection string
+	ID         string // of the vector; empty for a query
+	Index      int    // the offending value, -1 when it is the vector as a whole
+	Reason     string
+}
+
+func (e *VectorError) Error() string {
+	at := ""
+	if e.Index >= 0 {
+		at = fmt.Sprintf(" at index %d", e.Index)
+	}
+	return fmt.Sprintf("%v: %s for collection %q: %s%s", ErrVector, subject(e.ID), e.Collection, e.Reason, at)
+}
+
+// Is reports whether target is ErrVector.
+func (e *VectorError) Is(target error) bool { return target == ErrVector }
+
+func subject(id string) string {
+	if id == "" {
+		return "query"
+	}
+	return fmt.Sprintf("vector %q", id)
+}
+
+// ConfigError names both sides of a mismatch. It is ErrConfig.
+type ConfigError struct {
+	Collection string
+	Stored     Config
+	Asked      Config
+}
+
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("%v: collection %q was created with %v, asked for %v", ErrConfig, e.Collection, e.Stored, e.Asked)
+}
+
+// Is reports whether target is ErrConfig.
+func (e *ConfigError) Is(target error) bool { return target == ErrConfig }
