@@ -25,6 +25,9 @@ type cursor struct {
 // newCursor opens a cursor on r, a snapshot or an indexed batch. The caller holds r's lock.
 func (s *Store) newCursor(r pebble.Reader, lower, upper []byte) (_ *cursor, err error) {
 	defer s.guard("cursor", &err)
+	if upper != nil && bytes.Compare(lower, upper) > 0 {
+		lower = upper // nothing lies between; the engine wants bounds in order
+	}
 	it, err := r.NewIter(&pebble.IterOptions{LowerBound: bytes.Clone(lower), UpperBound: bytes.Clone(upper)})
 	if err != nil {
 		return nil, wrap("cursor", err)

@@ -118,6 +118,10 @@ func (o Options) engine() *pebble.Options {
 		L0CompactionThreshold: 2,
 		FormatMajorVersion:    pebble.FormatNewest,
 	}
+	// The engine's usual scheduler adds a goroutine that samples how many compactions may run. Here it is one
+	// at a time, so there is nothing to sample; and that goroutine outlives an opening which fails.
+	po.CompactionConcurrencyRange = func() (lower, upper int) { return 1, 1 }
+	po.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	if o.BloomBits > 0 {
 		for i := range po.Levels {
 			po.Levels[i].FilterPolicy = bloom.FilterPolicy(o.BloomBits)

@@ -201,7 +201,7 @@ func verifyPrefix(t *testing.T, fs vfs.FS, sc script, acked kv.LSN, atMost kv.LS
 	}
 }
 
-const scriptCommits = 40
+const scriptCommits = 28
 
 func TestHC03_PowerLossAtEveryOperation(t *testing.T) {
 	sc := script{seed: 1}
