@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/glimdb/db/internal/lexical"
 )
@@ -109,7 +111,7 @@ type ruleChunk struct {
 	of       []*ruleEntity // per mention, nil where it has no usable name
 	spans    [][2]int      // per sentence: its mentions as a half-open range
 	plain    []string      // per sentence: its text without markup, made when first asked for
-	aliases  [][2]*ruleEntity
+	aliases  []alias
 	unnamed  int
 }
 
@@ -150,8 +152,15 @@ func readChunk(text string) *ruleChunk {
 		c.vote(e)
 	}
 	c.votePersonal()
+	c.findGlosses()
 	c.joinShortNames()
 	return c
+}
+
+// alias is a pair of entities that are two names of one thing, and the mention that tells.
+type alias struct {
+	full, short *ruleEntity
+	mention     int
 }
 
 func wordsOf(m lexical.Mention) int { return m.Last - m.First + 1 }
@@ -190,7 +199,7 @@ func (c *ruleChunk) joinShortNames() {
 		}
 		if e.mentions[0] < f.mentions[0] || len(e.mentions) > shortPerFull*len(f.mentions) {
 			kept = append(kept, e)
-			c.aliases = append(c.aliases, [2]*ruleEntity{f, e})
+			c.aliases = append(c.aliases, alias{f, e, f.mentions[0]})
 			continue
 		}
 		for _, m := range e.mentions {
@@ -215,6 +224,47 @@ func (e *ruleEntity) parts() []string {
 		return strings.FieldsFunc(e.name, func(r rune) bool { return r == '·' || r == '・' || r == '•' })
 	}
 	return nil
+}
+
+// findGlosses finds names that brackets explain by another: "Lin Wei (林薇)", "World Health Organization (WHO)".
+// The second is of the first one's type.
+func (c *ruleChunk) findGlosses() {
+	for i := 1; i < len(c.Mentions); i++ {
+		a, b := c.Mentions[i-1], c.Mentions[i]
+		full, short := c.of[i-1], c.of[i]
+		if full == nil || short == nil || full == short || a.Sentence != b.Sentence {
+			continue
+		}
+		between, after := strings.TrimSpace(c.Text[a.End:b.Start]), c.Text[b.End:]
+		if between != "(" && between != "（" || !strings.HasPrefix(after, ")") && !strings.HasPrefix(after, "）") {
+			continue
+		}
+		if isLatin(full.name) == isLatin(short.name) && !isInitials(short.name, full.name) {
+			continue
+		}
+		c.aliases = append(c.aliases, alias{full, short, i - 1})
+		if isLatin(full.name) {
+			short.votes = full.votes
+		}
+	}
+}
+
+func isLatin(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.Is(unicode.Latin, r)
+}
+
+// isInitials reports whether short is made of the first letters of the words of full, connectors aside.
+func isInitials(short, full string) bool {
+	var all, capital strings.Builder
+	for w := range strings.FieldsSeq(full) {
+		r, _ := utf8.DecodeRuneInString(w)
+		all.WriteRune(unicode.ToUpper(r))
+		if unicode.IsUpper(r) {
+			capital.WriteRune(r)
+		}
+	}
+	return len(short) > 1 && (short == all.String() || short == capital.String())
 }
 
 // keepEntities marks the most significant entities as kept and returns how many are not.

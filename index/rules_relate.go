@@ -19,7 +19,7 @@ const (
 	maxRuleWeight = 10.0
 	// maxRuleKeywords bounds the keywords of one record.
 	maxRuleKeywords = 4
-	// aliasWeight is the weight of the relation between the full and the short name of a person.
+	// aliasWeight is the least weight of the relation between two names of one thing.
 	aliasWeight = 2.0
 	// aliasKeyword marks that relation.
 	aliasKeyword = "same name"
@@ -85,17 +85,19 @@ func (c *ruleChunk) links() []*link {
 		}
 	}
 	for _, a := range c.aliases {
-		if a[0].kept && a[1].kept {
-			m := a[0].mentions[0]
-			l := &link{src: a[0], dst: a[1], weight: aliasWeight, sentence: c.Mentions[m].Sentence, from: m, to: m, order: len(order), alias: true}
-			if old := pairs[a]; old != nil {
-				old.alias = true
-			} else if old := pairs[[2]*ruleEntity{a[1], a[0]}]; old != nil {
-				old.alias = true
-			} else {
-				order = append(order, l)
-			}
+		if !a.full.kept || !a.short.kept {
+			continue
 		}
+		l := pairs[[2]*ruleEntity{a.full, a.short}]
+		if l == nil {
+			l = pairs[[2]*ruleEntity{a.short, a.full}]
+		}
+		if l == nil {
+			l = &link{src: a.full, dst: a.short, sentence: c.Mentions[a.mention].Sentence, from: a.mention, to: a.mention, order: len(order)}
+			pairs[[2]*ruleEntity{a.full, a.short}] = l
+			order = append(order, l)
+		}
+		l.weight, l.alias = max(l.weight, aliasWeight), true
 	}
 	return order
 }
@@ -116,7 +118,7 @@ func (c *ruleChunk) distinct(dst []int, span [2]int) []int {
 func (c *ruleChunk) relation(l *link) RelationRecord {
 	keywords := c.linkWords(l)
 	if l.alias {
-		keywords = append([]string{aliasKeyword}, keywords[:min(len(keywords), maxRuleKeywords-1)]...)
+		keywords = []string{aliasKeyword}
 	}
 	return RelationRecord{Src: l.src.name, Dst: l.dst.name, Description: c.quote(l.sentence, l.from), Keywords: keywords, Weight: l.weight}
 }
@@ -158,7 +160,7 @@ func (c *ruleChunk) wordsBetween(out []string, from, to int) []string {
 		for _, w := range run.Words {
 			w = strings.ToLower(w)
 			n := utf8.RuneCountInString(w)
-			if n < 2 || n > 24 || run.Spaceless && n > 6 || strings.HasSuffix(w, "ly") || strings.ContainsAny(w, "0123456789,/:") || slices.Contains(out, w) {
+			if n < 2 || n > 24 || run.Spaceless && n > 6 || strings.HasSuffix(w, "ly") || strings.ContainsAny(w, "0123456789,/:") || countWords[w] || slices.Contains(out, w) {
 				continue
 			}
 			if out = append(out, w); len(out) == maxRuleKeywords {

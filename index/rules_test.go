@@ -89,6 +89,24 @@ func TestRulesShortNames(t *testing.T) {
 	}
 }
 
+func TestRulesGlosses(t *testing.T) {
+	x := extract(t, rules(t, RulesOptions{}), "Lin Wei (林薇), marine biologist, wrote to the World Health Organization (WHO). Settings (Windows) are no names of one thing.")
+	same := make(map[string]string)
+	for _, l := range x.Relations {
+		if slices.Contains(l.Keywords, aliasKeyword) {
+			same[l.Src] = l.Dst
+		}
+	}
+	if want := map[string]string{"Lin Wei": "林薇", "World Health Organization": "WHO"}; !maps.Equal(same, want) {
+		t.Errorf("names of one thing: %v, want %v", same, want)
+	}
+	for _, e := range x.Entities {
+		if want := map[string]string{"林薇": "person", "WHO": "organization"}[e.Name]; want != "" && e.Type != want {
+			t.Errorf("%s is a %s", e.Name, e.Type)
+		}
+	}
+}
+
 // checkExtraction reports what no extraction may have.
 func checkExtraction(t *testing.T, x Extraction, entities, relations int) {
 	t.Helper()

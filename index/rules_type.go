@@ -150,6 +150,7 @@ func (c *ruleChunk) voteByCompany(e *ruleEntity, m lexical.Mention) {
 		return
 	}
 	from, to := c.TokenRange(m.Sentence)
+	m.Last = c.pastBrackets(m.Last, to)
 	before, after := c.wordAt(m.First-1, from, to), c.wordAt(m.Last+1, from, to)
 	if m.Last+1 < to && c.Word(m.Last+1) == "." {
 		after = ""
@@ -192,6 +193,20 @@ func (c *ruleChunk) voteByCompany(e *ruleEntity, m lexical.Mention) {
 			e.votes[typePerson]++
 		}
 	}
+}
+
+// pastBrackets returns the token that closes the brackets right behind token i, or i when there are none.
+func (c *ruleChunk) pastBrackets(i, to int) int {
+	const reach = 8 // tokens
+	if i+1 >= to || c.Word(i+1) != "(" && c.Word(i+1) != "（" {
+		return i
+	}
+	for j := i + 2; j < min(to, i+reach); j++ {
+		if w := c.Word(j); w == ")" || w == "）" {
+			return j
+		}
+	}
+	return i
 }
 
 // apposition reports whether the mention is explained as a person: "X, a laundress", "X, the keeper of".

@@ -29,7 +29,7 @@ var (
 		typeOrganization: `company inc ltd llc corp corporation gmbh plc co university college school academy institute institution foundation council
 committee commission board ministry department agency bank office society association union club guild party parliament senate congress court
 police army navy church team group press publisher publishing studio studios records network hospital laboratory lab labs authority bureau
-cooperative co-operative federation league service trust firm brothers sons museum library archive archives observatory consortium gazette family bakery brewery shop store cooperative`,
+cooperative co-operative federation league service trust firm brothers sons museum library archive archives observatory consortium gazette family bakery brewery shop store cooperative organization organisation agency`,
 		typeLocation: `city town village county state province region district island islands isle street road avenue lane square bridge harbour harbor port bay
 beach coast cape point rock valley hill mountain mount mountains river lake sea ocean strait sound fjord forest wood park garden house hall castle
 palace station airport gate tower lighthouse mill quay pier dock wharf market inn hotel kingdom republic country territory north south east west
@@ -72,7 +72,10 @@ strike race games ball night hurricane typhoon`,
 		typeData:         "dataset file table",
 		typeEvent:        "hurricane typhoon",
 	})
-	articles    = wordSet("a an the his her their its my our one")
+	articles = wordSet("a an the his her their its my our one")
+	// countWords say when and how many, not how two things are related.
+	countWords = wordSet(`two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty hundred thousand million january february
+march april may june july august september october november december monday tuesday wednesday thursday friday saturday sunday first second third`)
 	saidVerbs   = wordSet("said says asked replied cried answered exclaimed whispered shouted returned muttered observed added repeated remarked inquired murmured")
 	personVerbs = wordSet(`said says asked replied cried answered exclaimed whispered shouted muttered thought knew felt walked smiled laughed looked nodded wept sat stood ran
 wrote writes remembered remembers married died born believed believes wondered decided promised told tells taught learned hoped wanted loved dressed

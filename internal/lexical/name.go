@@ -196,6 +196,9 @@ func (n *nameReader) judge(i, to int, titled bool) verdict {
 	}
 	sh, w := n.shapes[i], n.normals[i]
 	rank := WordRank(w)
+	if rank == Stop && sh.allUpper() && sh.runes >= 2 && !titled && i > 0 && i+1 < to && n.isSign(i-1, "(") && n.isSign(i+1, ")") {
+		return strongName // (WHO)
+	}
 	if w == "" || rank == Stop || sh.upper+sh.lower < 2 && !titled {
 		if sh.upper == 1 && sh.runes == 1 && w != "i" && (rank != Stop || i+1 < to && n.isSign(i+1, ".") && n.Tokens[i+1].Start == n.Tokens[i].End) {
 			return weakName // an initial
@@ -414,6 +417,7 @@ func (n *nameReader) serial(i, to int, before shape) bool {
 
 // addChain adds the name from token i to last and returns where to read on, or i when nothing is left of it.
 func (n *nameReader) addChain(i, last, sentence int, titled bool) int {
+	_, to := n.TokenRange(sentence)
 	first := i
 	for first < last && n.edge(first) {
 		first++
@@ -434,10 +438,10 @@ func (n *nameReader) addChain(i, last, sentence int, titled bool) int {
 		last--
 	}
 	w := n.normals[last]
-	if first == last && (isIn(calendar(), w) || n.title(first) || n.edge(first) || n.shapes[first].runes == 1 || WordRank(w) == Stop || isRoman(n.Word(first))) {
+	if first == last && (isIn(calendar(), w) || n.title(first) || n.edge(first) || n.shapes[first].runes == 1 || WordRank(w) == Stop && n.judge(first, to, titled) != strongName || isRoman(n.Word(first))) {
 		return last + 1
 	}
-	if first == last && WordRank(w) == Common && n.judge(first, last+1, titled) != strongName {
+	if first == last && WordRank(w) == Common && n.judge(first, to, titled) != strongName {
 		return last + 1
 	}
 	end := n.Tokens[last].End
@@ -480,7 +484,7 @@ func (n *nameReader) edge(i int) bool {
 	if n.Tokens[i].Class != Word || n.title(i) || n.shapes[i].runes == 1 && i+1 < len(n.Tokens) && n.isSign(i+1, ".") {
 		return false
 	}
-	if WordRank(n.normals[i]) == Stop && n.shapes[i].runes > 0 && !n.shapes[i].special() && n.stats[n.normals[i]].middle < 3 {
+	if WordRank(n.normals[i]) == Stop && !n.shapes[i].allUpper() && !n.shapes[i].special() && n.stats[n.normals[i]].middle < 3 {
 		return true
 	}
 	st := n.stats[n.normals[i]]

@@ -62,6 +62,7 @@ func (r *Reading) unspaced() {
 	}
 	m.japanese = kana*5 > m.total
 	m.quoted()
+	m.glosses()
 	m.transliterated()
 	if m.japanese {
 		m.runs()
@@ -345,6 +346,26 @@ func closing(open rune) rune {
 		return '』'
 	}
 	return '”'
+}
+
+// glosses takes what stands alone in brackets behind a word of another script: Lin Wei (林薇).
+func (m *miner) glosses() {
+	const longest = 6 // characters
+	for i := 2; i+1 < len(m.Tokens); i++ {
+		t := m.Tokens[i]
+		if t.Class != Unspaced || m.Tokens[i-2].Class != Word || !m.isBracket(i-1, "(（") || !m.isBracket(i+1, ")）") {
+			continue
+		}
+		s := m.Word(i)
+		if n := utf8.RuneCountInString(s); n >= 2 && n <= longest && termBorders(s) {
+			m.term(s, Mined)
+		}
+	}
+}
+
+// isBracket reports whether token i is one of the given signs.
+func (m *miner) isBracket(i int, brackets string) bool {
+	return m.Tokens[i].Class == Sign && strings.Contains(brackets, m.Word(i))
 }
 
 // transliterated finds foreign names in Chinese, whose parts a dot joins: the characters that stand for sounds on
