@@ -37,7 +37,8 @@ type CrashFS struct {
 	failErr error
 }
 
-// NewCrashFS returns an empty file system without faults. seed decides which unsynced data a crash keeps.
+// NewCrashFS returns an empty file system without faults. seed steers which unsynced data a
+// crash keeps.
 func NewCrashFS(seed uint64) *CrashFS {
 	return newCrashFS(vfs.NewCrashableMem(), seed)
 }

@@ -18,5 +18,7 @@
 // Invariants:
 //   - T1: data that a Sync reported as durable before the crash is in the file system after it.
 //   - T2: no operation that began after the crash point succeeds, except Close.
-//   - T3: equal seeds and equal sequences of operations give equal outcomes.
+//   - T3: equal sequences of operations fail or crash at the same operation. What of the unsynced data a
+//     crash keeps follows the seed only roughly, for the in-memory file system walks directories in no
+//     fixed order: a failure is repeated by running its point again a few times.
 package testkit

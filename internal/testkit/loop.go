@@ -4,7 +4,7 @@ import "testing"
 
 // Loop configures EveryCrashPoint and EveryFault. The zero value is a full loop from an empty disk.
 type Loop struct {
-	// Seed decides what each crash keeps; it is printed when the test fails.
+	// Seed steers what each crash keeps; it is printed when the test fails.
 	Seed uint64
 	// Base is the disk every run starts from (a copy of it); nil is an empty one. A store filled once and
 	// cloned here makes the loop much cheaper than filling it in run.
