@@ -38,15 +38,15 @@ func (*offlineKeyworder) Keywords(ctx context.Context, question string) (Keyword
 	}
 	question = strings.ToValidUTF8(question[:min(len(question), maxQuestionRead)], "")
 	var low, high keywordList
-	covered := make([]bool, len(question))
+	rest := []byte(question) // without the names
 	for _, m := range lexical.Read(question).Mentions {
 		low.add(m.Name)
 		for i := m.Start; i < m.End; i++ {
-			covered[i] = true
+			rest[i] = '|'
 		}
 	}
-	for _, run := range lexical.Runs(question) {
-		if covered[run.Start] && covered[run.End-1] {
+	for _, run := range lexical.Runs(string(rest)) {
+		if run.Spaceless && utf8.RuneCountInString(run.Words[0]) < 2 {
 			continue
 		}
 		for _, word := range runKeywords(run) {
