@@ -2,7 +2,6 @@ package vector
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 
@@ -10,187 +9,189 @@ import (
 	"github.com/glimdb/db/kv"
 )
 
-// Problem is a broken invariant that Check found.
+// Problem is one finding of Check.
 type Problem struct {
-	Rule string // V1, V4 or V5, see the package comment
-	What string // for people; names ids and slots, never vectors
+	Collection string
+	Detail     string
 }
 
-// String is one line.
-func (p Problem) String() string { return "vector: " + p.Rule + ": " + p.What }
+func (p Problem) String() string { return fmt.Sprintf("vectors %q: %s", p.Collection, p.Detail) }
 
-var errStop = errors.New("vector: the caller has seen enough")
+// Stats describe a collection's present state.
+type Stats struct {
+	Live  int // vectors
+	Dead  int // deleted vectors that views may still show, or that await removal
+	Tail  int // vectors that the index has not taken in yet; 0 without one
+	Bytes int64
+	Index *IndexStats // nil: every search scans
+}
 
-// Check compares the rows that r shows with the id map and the count, both ways, with the points in memory,
-// and every index with the points it must find. A sound collection yields nothing; an error comes last.
+// Stats describes the present state. It costs next to nothing.
+func (c *Collection) Stats() Stats {
+	g := c.gen.Load()
+	n := g.points.Len()
+	live := c.count.Load().n
+	st := Stats{Live: live, Dead: max(0, int(n)-live), Bytes: g.points.bytes()}
+	if g.index != nil {
+		x := g.index.Stats()
+		st.Index = &x
+		st.Tail = int(n - min(n, g.fed.Load()))
+		st.Bytes += x.Bytes
+	}
+	return st
+}
+
+// Check compares what r shows: ids against rows, rows against memory, the count, and for the present
+// state the reachability of every vector in the index. An error comes last.
 func (c *Collection) Check(ctx context.Context, r kv.Reader) iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
-		x := &checker{c: c, ctx: ctx, r: r, yield: yield}
-		for _, step := range []func() error{x.rows, x.ids, x.index} {
-			if err := step(); err != nil {
-				if !errors.Is(err, errStop) {
-					yield(Problem{}, fmt.Errorf("vector: check %q: %w", c.name, err))
+		if err := c.readable(r); err != nil {
+			yield(Problem{}, err)
+			return
+		}
+		k := checker{c: c, r: r, ctx: ctx, yield: yield}
+		if err := k.run(); err != nil && !k.stopped {
+			yield(Problem{}, err)
+		}
+	}
+}
+
+// Check checks every collection of the workspace.
+func (s *Set) Check(ctx context.Context, r kv.Reader, ws string) iter.Seq2[Problem, error] {
+	return func(yield func(Problem, error) bool) {
+		names, err := s.Names(r, ws)
+		if err != nil {
+			yield(Problem{}, err)
+			return
+		}
+		for _, name := range names {
+			c, err := s.Collection(r, ws, name)
+			if err != nil {
+				if !yield(Problem{Collection: name, Detail: err.Error()}, nil) {
+					return
 				}
-				return
+				continue
+			}
+			for p, err := range c.Check(ctx, r) {
+				if !yield(p, err) || err != nil {
+					return
+				}
 			}
 		}
 	}
 }
 
 type checker struct {
-	c     *Collection
-	ctx   context.Context
-	r     kv.Reader
-	yield func(Problem, error) bool
-	n     int
+	c       *Collection
+	r       kv.Reader
+	ctx     context.Context
+	yield   func(Problem, error) bool
+	stopped bool
 }
 
-func (x *checker) report(rule, format string, args ...any) error {
-	if !x.yield(Problem{rule, fmt.Sprintf(format, args...)}, nil) {
-		return errStop
+func (k *checker) report(format string, args ...any) {
+	if !k.stopped && !k.yield(Problem{Collection: k.c.name, Detail: fmt.Sprintf(format, args...)}, nil) {
+		k.stopped = true
 	}
-	return nil
 }
 
-func (x *checker) each(prefix []byte, f func(rest, value []byte) error) error {
-	cur, err := x.r.Cursor(prefix, codec.PrefixEnd(prefix))
+func (k *checker) run() error {
+	rows, err := k.rows()
+	if err != nil || k.stopped {
+		return err
+	}
+	ids, err := k.ids()
+	if err != nil || k.stopped {
+		return err
+	}
+	if rows != ids {
+		k.report("%d rows but %d ids", rows, ids)
+	}
+	n, err := k.c.Len(k.r)
 	if err != nil {
 		return err
 	}
-	defer cur.Close()
-	for cur.Next() {
-		if err := x.ctx.Err(); err != nil {
-			return err
-		}
-		if err := f(cur.Key()[len(prefix):], cur.Value()); err != nil {
-			return err
-		}
+	if n != ids {
+		k.report("%d vectors in memory but %d ids", n, ids)
 	}
-	return cur.Err()
+	return k.index()
 }
 
-// rows compares each row with the id map and with memory.
-func (x *checker) rows() error {
-	c := x.c
-	p := c.st.shape.Load().p
-	vec := make([]float32, c.cfg.Dim)
-	staged := c.st.stagedIn(x.r)
-	err := x.each(collectionPrefix(c.ws, kindRow, c.id), func(rest, value []byte) error {
-		x.n++
-		ord, err := decodeOrdinal(rest)
-		if err != nil {
-			return x.report("V4", "row key of %d bytes", len(rest))
+// rows holds every stored row against its id key and its copy in memory.
+func (k *checker) rows() (n int, err error) {
+	vec := make([]float32, k.c.config.Dim)
+	err = k.c.eachRow(k.r, func(ord uint64, value []byte) error {
+		if err := k.step(n); err != nil {
+			return err
 		}
+		n++
 		raw, err := decodeRow(value, vec)
 		if err != nil {
-			return x.report("V4", "row %d: %v", ord, err)
+			k.report("row %d: %v", ord, err)
+			return nil
 		}
 		id := string(raw)
-		switch have, err := c.ordinal(x.r, id); {
-		case errors.Is(err, kv.ErrNotFound):
-			return x.report("V4", "row %d of %q is in no id map entry", ord, id)
-		case err != nil:
-			return err
-		case have != ord:
-			return x.report("V4", "row %d is of %q, whose entry names row %d", ord, id, have)
+		at, err := k.c.ordinal(k.r, id)
+		if err != nil || at != ord {
+			k.report("row %d of %q: its id leads to %d, %v", ord, id, at, err)
 		}
-		if staged != nil {
-			return nil // the batch's own rows are not in memory yet
-		}
-		slot, ok := p.find(ord)
-		if !ok || !p.VisibleAt(slot, x.r.LSN()) || p.ID(slot) != id {
-			return x.report("V1", "row %d of %q is not among the searched points", ord, id)
-		}
-		for i, f := range p.Vector(slot) {
-			if f != vec[i] {
-				return x.report("V1", "row %d of %q differs from the searched point", ord, id)
-			}
+		if v, ok := k.c.vectorAt(k.r, ord); !ok || !equal(v, vec) {
+			k.report("row %d of %q: differs from memory", ord, id)
 		}
 		return nil
 	})
-	if err != nil || staged != nil {
-		return err
-	}
-	visible := 0
-	for slot := range p.Len() {
-		if p.VisibleAt(slot, x.r.LSN()) {
-			visible++
-		}
-	}
-	if visible != x.n {
-		return x.report("V1", "%d points are searched, %d rows are stored", visible, x.n)
-	}
-	return nil
+	return n, err
 }
 
-func (x *checker) ids() error {
-	c, n := x.c, 0
-	err := x.each(collectionPrefix(c.ws, kindID, c.id), func(rest, value []byte) error {
+func (k *checker) ids() (n int, err error) {
+	prefix := collectionPrefix(k.c.ws, kindID, k.c.id)
+	cur, err := k.r.Cursor(prefix, codec.PrefixEnd(prefix))
+	if err != nil {
+		return 0, err
+	}
+	defer cur.Close()
+	for cur.Next() && !k.stopped {
+		if err := k.step(n); err != nil {
+			return n, err
+		}
 		n++
-		ord, err := decodeOrdinal(value)
+		ord, err := decodeOrdinal(cur.Value())
+		if err == nil {
+			_, err = k.r.Get(k.c.rowKey(ord))
+		}
 		if err != nil {
-			return x.report("V4", "id map entry of %q: %v", rest, err)
+			k.report("id %q leads to vector %d: %v", cur.Key()[len(prefix):], ord, err)
 		}
-		if _, err := x.r.Get(c.rowKey(ord)); errors.Is(err, kv.ErrNotFound) {
-			return x.report("V4", "%q names row %d, which is absent", rest, ord)
-		} else if err != nil {
-			return err
+	}
+	return n, cur.Err()
+}
+
+func (k *checker) index() error {
+	k.c.feed.mu.Lock()
+	defer k.c.feed.mu.Unlock()
+	g := k.c.gen.Load()
+	if g.index == nil || k.stopped {
+		return k.ctx.Err()
+	}
+	fed := g.fed.Load()
+	for problem := range g.index.Check(func(slot uint32) bool { return slot < fed && g.points.Ended(slot) == 0 }) {
+		if k.report("index: %s", problem); k.stopped {
+			break
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
-	count, err := c.Len(x.r)
-	if err != nil {
-		return err
+	return k.ctx.Err()
+}
+
+// errStopped ends a walk whose consumer has left.
+var errStopped = fmt.Errorf("vector: check stopped")
+
+func (k *checker) step(n int) error {
+	const ctxEvery = 1024
+	if k.stopped {
+		return errStopped
 	}
-	if count != n || count != x.n {
-		return x.report("V4", "count %d, %d ids, %d rows", count, n, x.n)
+	if n%ctxEvery == 0 {
+		return k.ctx.Err()
 	}
 	return nil
-}
-
-// index asks the index whether every living point it was fed can be found.
-func (x *checker) index() error {
-	st := x.c.st
-	st.set.feed.Lock()
-	defer st.set.feed.Unlock()
-	sh := st.shape.Load()
-	if sh.index == nil {
-		return nil
-	}
-	live := func(slot uint32) bool { return slot < sh.fed && sh.p.Ended(slot) == 0 }
-	for what := range sh.index.Check(live) {
-		if err := x.report("V5", "index: %s", what); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Stats describe a collection in memory.
-type Stats struct {
-	Config Config
-	// Live and Dead are slots: vectors of the newest commit, and those that wait to be shed.
-	Live, Dead int
-	// Tail is the number of slots that the index has not taken in; they are scanned.
-	Tail int
-	// MemoryBytes is what points and index take.
-	MemoryBytes int64
-	// Index describes the index; its zero value means that the collection is only scanned.
-	Index IndexStats
-}
-
-// Stats costs nothing to speak of.
-func (c *Collection) Stats() Stats {
-	sh := c.st.shape.Load()
-	n, dead := int(sh.p.Len()), int(c.st.dead.Load())
-	s := Stats{Config: c.cfg, Live: n - dead, Dead: dead, Tail: n, MemoryBytes: sh.p.bytes()}
-	if sh.index != nil {
-		s.Index = sh.index.Stats()
-		s.Tail = n - int(sh.fed)
-		s.MemoryBytes += s.Index.Bytes
-	}
-	return s
 }

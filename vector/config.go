@@ -48,7 +48,8 @@ const (
 	MaxEfConstruction     = 2048
 )
 
-// Config is fixed when a collection is created.
+// Config is stored when a collection is created. Metric, Dim and Model are fixed from then on: Create with
+// others fails. M and EfConstruction are tuning: the stored values stay in force, whatever Create is given.
 type Config struct {
 	// Metric is how vectors compare; the zero value is Cosine.
 	Metric Metric
@@ -63,6 +64,11 @@ type Config struct {
 	// EfConstruction is the width of the search that places a vector in a graph index,
 	// MinEfConstruction to MaxEfConstruction; 0 means DefaultEfConstruction.
 	EfConstruction int
+}
+
+// fits reports whether a collection stored with c can serve a caller that asks for o.
+func (c Config) fits(o Config) bool {
+	return c.Metric == o.Metric && c.Dim == o.Dim && c.Model == o.Model
 }
 
 // String names every field.

@@ -1,21 +1,35 @@
-// Package vector keeps collections of (id, vector) with exact and approximate nearest-neighbour search.
+// Package vector keeps collections of vectors under the caller's ids and finds the nearest to a query,
+// as a view of one commit shows them.
 //
-// Rows and tombstones are staged into the shared kv.Batch and are the truth; everything in memory, and
-// every index over it, is derived from them. A committed vector is found at once: it is published into the
-// collection's points when its commit is, and what an index has not taken in yet is scanned exactly.
-// It knows no index of its own beyond the exact scan: hnsw is handed in as a NewIndex factory. It does
-// not embed texts and stores nothing but ids and vectors.
+// It embeds nothing and commits nothing: vectors come from the caller, and changes are staged in the
+// shared batch. It knows no graph index either; one is injected as a factory (NewIndex).
 //
-// Keys: space.Vector (configuration, rows, id maps, counts); space.HNSW through an index.
+// Rows are the truth. A batch stages float32 rows (normalised under cosine), ids and deletes; when it
+// commits, they are published in memory at the commit's LSN, in the tail, which every search scans. A
+// collection whose int8 codes fit a cache is only scanned: codes first, float32 rows for every slot whose
+// error bound leaves it a chance, so that the result is exact. A larger one feeds its tail to an Index in
+// the background and searches index and tail. Indexes persist themselves as derived data, in commits of
+// their own; losing any of that loses only work.
 //
-// Concurrency: Set and Collection are safe for concurrent use; methods that take a *kv.Batch belong to
-// the batch's goroutine. Searches take no lock that a commit or an index holds for long.
+// A slot is a vector's place in memory, an ordinal its number on disk. Both ascend in commit order.
+// Replacing a vector ends its slot and begins another. Deleted slots stay until no view shows them; then
+// the index reconnects around them, and when they outnumber the living the collection moves to new
+// points. Readers of the old points keep them; nothing readable is ever overwritten.
+//
+// Keys: space.Vector (collections by name; rows by collection and ordinal; ordinals by collection and
+// id). space.HNSW belongs to the index, under the collection's prefix.
+//
+// Concurrency: Set and Collection are safe for concurrent use. Searches take no lock that a commit or
+// the indexer holds for long, and never wait for a sync. Put and Delete belong to the goroutine in the
+// writer turn. Lock order: Collection.persist, feed.mu, Collection.mu, Set.mu. Update is called holding
+// only persist, because a writer in its turn may wait for feed.mu. Close waits for the indexer.
 //
 // Invariants:
-//   - V1: a search on a view at LSN n returns vectors that were stored and not deleted at n, and no others;
-//     on a batch, the batch's own changes count, too.
-//   - V2: scores come from the float32 rows; results are ordered by score descending, then id ascending.
-//   - V3: exact search returns the K nearest, whatever rounding the codes hide.
-//   - V4: the row of an id names the ordinal that the id's map entry names, and the count counts them.
-//   - V5: losing all persisted index data loses work, never a vector.
+//   - V1: a reader at LSN n finds exactly the vectors of commits 1..n; a batch, its own changes, too.
+//   - V2: a committed vector is found by the next search, before it is indexed and after any kill.
+//   - V3: scores come from the float32 rows by one kernel; order is score, then id (design P9).
+//   - V4: a search returns K hits whenever K admitted vectors exist.
+//   - V5: a slot's row, code and id never change once Len counts it; only its end is set, once.
+//   - V6: the index decides recall and speed, never which vectors may be returned.
+//   - V7: a batch that is dropped leaves no trace, in memory either.
 package vector

@@ -12,10 +12,9 @@ import (
 
 // Kinds of keys inside space.Vector of a workspace. The bytes are on disk.
 const (
-	kindMeta  byte = 'm' // name -> collection id, configuration
-	kindRow   byte = 'r' // collection id, ordinal -> id, vector
-	kindID    byte = 'i' // collection id, id -> ordinal
-	kindCount byte = 'n' // collection id -> number of vectors
+	kindMeta byte = 'm' // name -> collection id, configuration
+	kindRow  byte = 'r' // collection id, ordinal -> id, vector
+	kindID   byte = 'i' // collection id, id -> ordinal
 )
 
 // collectionID is never used twice in a store: the LSN of the commit that created the collection, and

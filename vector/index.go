@@ -36,8 +36,8 @@ type Query struct {
 // Drain and loses nothing but work when they are lost.
 type Index interface {
 	Searcher
-	// Load reads the persisted form and returns, ascending, the ordinals that it holds, and the ordinal
-	// up to which it was fed. Unusable data is reported by an error that is kv.ErrCorrupt; the index then
+	// Load reads the persisted form and returns, ascending, the ordinals that it holds, and the first ordinal
+	// that it was not fed. Unusable data is reported by an error that is kv.ErrCorrupt; the index then
 	// counts as new. It is called once, before any other method, and followed by Attach.
 	Load(r kv.Reader) (ordinals []uint64, fed uint64, err error)
 	// Attach binds what Load returned to slots: slots[i] holds ordinals[i].

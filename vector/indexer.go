@@ -2,219 +2,232 @@ package vector
 
 import (
 	"context"
-	"fmt"
-	"slices"
+	"errors"
+	"sync"
 
+	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/kv"
 )
 
 const (
-	// feedStep is how many vectors an index takes in before searches and persistence hear of it: the tail
-	// they scan meanwhile costs less than one search.
-	feedStep = 128
-	// maxTail is how many vectors may wait for the index before a commit helps with them: scanning more
-	// would cost more than the graph search beside it.
-	maxTail = 4096
-	// deadShare is the share of dead slots, one in deadShare, from which a collection moves to new points.
-	deadShare = 4
-	// minDead is the number of dead slots below which moving is not worth it.
-	minDead = 256
+	// feedBatch slots are indexed between two looks at other work; their links become one record.
+	feedBatch = 64
+	// tailMax is the number of vectors waiting for the index above which writers help: scanning more
+	// would cost a search as much as the graph does.
+	tailMax = 4096
+	// helpSlots are indexed by each Put beyond tailMax: more than the one it adds, so that the tail
+	// shrinks.
+	helpSlots = 2
 )
 
-// nudge wakes the indexer.
-func (s *Set) nudge() {
+// feed is the work of one collection's index. Its lock is never held while waiting for the writer turn,
+// because a writer in its turn may wait for it.
+type feed struct {
+	mu    sync.Mutex
+	erase bool // the persisted form of a dropped index is to be removed
+}
+
+// indexer runs the background work of a set: one goroutine, woken by commits.
+type indexer struct {
+	set    *Set
+	ctx    context.Context
+	cancel context.CancelFunc
+	poke   chan struct{}
+	done   chan struct{}
+}
+
+func startIndexer(s *Set) *indexer {
+	x := &indexer{set: s, poke: make(chan struct{}, 1), done: make(chan struct{})}
+	x.ctx, x.cancel = context.WithCancel(context.Background())
+	x.wake()
+	go x.run()
+	return x
+}
+
+func (x *indexer) wake() {
 	select {
-	case s.wake <- struct{}{}:
+	case x.poke <- struct{}{}:
 	default:
 	}
 }
 
-// work is the indexer: it feeds what commits left in the tails to the indexes until the set is closed.
-func (s *Set) work() {
-	defer close(s.done)
+func (x *indexer) run() {
+	defer close(x.done)
 	for {
 		select {
-		case <-s.ctx.Done():
+		case <-x.ctx.Done():
 			return
-		case <-s.wake:
+		case <-x.poke:
 		}
-		if err := s.upkeep(s.ctx); err != nil && s.ctx.Err() == nil {
-			s.o.Logger.Warn("vector index upkeep failed; searches stay exact about what it lacks", "err", err)
+		if err := x.set.settle(x.ctx); err != nil && x.ctx.Err() == nil {
+			x.set.log.Warn("vector: index data could not be saved; it will be written again later", "err", err)
 		}
 	}
 }
 
-// Settle waits until every index has taken in all vectors committed before the call, helping with it.
+func (x *indexer) close() error {
+	x.cancel()
+	<-x.done
+	return nil
+}
+
+// help indexes a few slots on the caller's goroutine when too many wait.
+func (x *indexer) help(c *Collection) {
+	g := c.gen.Load()
+	if g.index == nil || g.points.Len()-g.fed.Load() <= tailMax {
+		return
+	}
+	c.feed.mu.Lock()
+	defer c.feed.mu.Unlock()
+	c.take(helpSlots)
+}
+
+// Settle does the background work that is due, on this goroutine, and returns when there is none: the
+// tails are empty, vectors that no view shows are forgotten, and what was derived is committed. Call it
+// outside a writer turn. Searches are right without it; it only moves the work.
 func (s *Set) Settle(ctx context.Context) error {
-	if s.o.NewIndex == nil {
-		return nil
-	}
-	if err := s.upkeep(ctx); err != nil {
-		return fmt.Errorf("vector: settle: %w", err)
-	}
-	return nil
-}
-
-// upkeep brings every collection up to date once.
-func (s *Set) upkeep(ctx context.Context) error {
-	s.feed.Lock()
-	defer s.feed.Unlock()
-	for _, st := range s.all() {
-		if err := st.upkeep(ctx); err != nil {
-			return fmt.Errorf("collection %q: %w", st.name, err)
-		}
-	}
-	return ctx.Err()
-}
-
-func (s *Set) all() []*state {
 	s.mu.RLock()
-	defer s.mu.RUnlock()
-	all := make([]*state, 0, len(s.states))
-	for _, st := range s.states {
-		all = append(all, st)
+	closed := s.closed
+	s.mu.RUnlock()
+	if closed {
+		return ErrClosed
 	}
-	slices.SortFunc(all, func(a, b *state) int { return cmpOrd(uint64(a.id), uint64(b.id)) })
-	return all
+	return s.settle(ctx)
 }
 
-func (st *state) upkeep(ctx context.Context) error {
-	if lsn := kv.LSN(st.dropped.Load()); lsn != 0 {
-		if st.set.o.Oldest() >= lsn {
-			st.set.mu.Lock()
-			delete(st.set.states, st.id)
-			st.set.mu.Unlock()
-		}
-		return nil
-	}
-	st.shed()
-	for ctx.Err() == nil {
-		more, err := st.step(ctx)
-		if err != nil || !more {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// step feeds the next few vectors to the index and reports whether more wait.
-func (st *state) step(ctx context.Context) (more bool, err error) {
-	x, more := st.take()
-	if x == nil {
-		return false, nil
-	}
-	return more, st.persist(ctx, x)
-}
-
-// take feeds the next few vectors to the index, which it returns; nil when there was nothing to do. The
-// caller holds the set's feed lock.
-func (st *state) take() (x Index, more bool) {
-	sh := st.shape.Load()
-	n := sh.p.Len()
-	if sh.index == nil {
-		if !st.large(sh.p) {
-			return nil, false
-		}
-		sh = &shape{p: sh.p, index: st.newIndex()}
-	}
-	to := min(n, sh.fed+feedStep)
-	if to == sh.fed {
-		return nil, false
-	}
-	for slot := sh.fed; slot < to; slot++ {
-		if sh.p.Ended(slot) == 0 || st.set.o.Oldest() < sh.p.Ended(slot) {
-			sh.index.Insert(slot)
-		}
-	}
-	sh.index.Skip(sh.p.Ordinal(to - 1))
-	st.shape.Store(&shape{p: sh.p, index: sh.index, fed: to})
-	return sh.index, to < n
-}
-
-// help lets a writer pay for a tail that has grown too long. Nothing is persisted: the writer holds the
-// writer turn; the indexer catches up on that.
-func (st *state) help() {
-	sh := st.shape.Load()
-	if sh.index == nil || int(sh.p.Len())-int(sh.fed) <= maxTail || !st.set.feed.TryLock() {
-		return
-	}
-	defer st.set.feed.Unlock()
-	st.take()
-}
-
-func (st *state) newIndex() Index {
-	return st.set.o.NewIndex(IndexOptions{Config: st.cfg, Prefix: indexPrefix(st.ws, st.id), Persist: st.set.o.Update != nil})
-}
-
-// persist commits what the index has to write. A failure loses work, not vectors.
-func (st *state) persist(ctx context.Context, x Index) error {
-	if st.set.o.Update == nil {
-		return nil
-	}
-	for _, write := range x.Drain() {
-		// The commit itself is not cancelled: its batch would only have to be written again.
-		if _, err := st.set.o.Update(context.WithoutCancel(ctx), "vector index", nil, write); err != nil {
-			x.Lost()
-			return err
-		}
-	}
-	return nil
-}
-
-// shed takes slots that no view shows any more out of the index, and moves to new points when too many of
-// them have piled up.
-func (st *state) shed() {
-	dead := st.dead.Load()
-	sh := st.shape.Load()
-	if dead < minDead || dead*deadShare < int64(sh.p.Len()) {
-		return
-	}
-	oldest := st.set.o.Oldest()
-	gone := func(p *Points, slot uint32) bool {
-		end := p.Ended(slot)
-		return end != 0 && end <= oldest
-	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	sh = st.shape.Load()
-	var (
-		n       = sh.p.Len()
-		moved   = make([]uint32, n)
-		removed []uint32
-		next    = newPoints(st.cfg)
-		to      uint32
-		fed     uint32
-		left    int64
-	)
-	for slot := range n {
-		if slot == sh.fed {
-			fed = to
-		}
-		if gone(sh.p, slot) {
-			moved[slot] = NoSlot
-			if slot < sh.fed {
-				removed = append(removed, slot)
-			}
+func (s *Set) settle(ctx context.Context) error {
+	var errs []error
+	for _, c := range s.collections() {
+		if s.forget(c) {
 			continue
 		}
-		moved[slot] = to
-		seg, i := sh.p.seg(slot), int(slot)%len(sh.p.seg(slot).ids)
-		next.append(to, seg.ids[i], seg.ords[i], seg.added[i], sh.p.Vector(slot))
-		if end := sh.p.Ended(slot); end != 0 {
-			next.end(to, end)
-			left++
+		for more := true; more; {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			more = c.work()
+			if err := c.save(ctx); err != nil {
+				errs = append(errs, err)
+				break
+			}
 		}
-		to++
 	}
-	if sh.fed == n {
-		fed = to
+	return errors.Join(errs...)
+}
+
+// forget lets go of a dropped collection that no view shows, and reports whether c was dropped.
+func (s *Set) forget(c *Collection) bool {
+	end := kv.LSN(c.dropped.Load())
+	if end == 0 {
+		return false
 	}
-	next.publish(to)
-	ns := &shape{p: next, index: sh.index, fed: fed}
-	if sh.index != nil {
-		sh.index.Remove(removed)
-		ns.index = sh.index.Move(next, moved)
+	if s.o.Oldest != nil && s.o.Oldest() >= end {
+		s.mu.Lock()
+		delete(s.byID, collectionKey{c.ws, c.id})
+		s.mu.Unlock()
 	}
-	st.dead.Store(left)
-	st.shape.Store(ns)
+	return true
+}
+
+// work does one portion of what is due and reports whether more is.
+func (c *Collection) work() bool {
+	c.feed.mu.Lock()
+	defer c.feed.mu.Unlock()
+	c.adopt()
+	c.take(feedBatch)
+	c.reclaim()
+	g := c.gen.Load()
+	return g.index != nil && g.fed.Load() < g.points.Len()
+}
+
+// adopt gives the collection an index once it has outgrown the exact threshold.
+func (c *Collection) adopt() {
+	g := c.gen.Load()
+	if g.index != nil || c.set.o.NewIndex == nil || c.codeBytes() <= c.set.o.ExactBytes || g.points.Len() == 0 {
+		return
+	}
+	x := c.newIndex()
+	x.Attach(g.points, nil)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next := newGeneration(g.points, x)
+	next.gone, next.dead = g.gone, g.dead
+	c.gen.Store(next)
+}
+
+// codeBytes is the size of the codes of the present vectors.
+func (c *Collection) codeBytes() int64 {
+	return int64(c.count.Load().n) * int64(c.gen.Load().points.codeStride)
+}
+
+// take feeds up to n slots of the tail to the index.
+func (c *Collection) take(n int) {
+	g := c.gen.Load()
+	if g.index == nil {
+		return
+	}
+	oldest := c.oldest()
+	fed, end := g.fed.Load(), g.points.Len()
+	if fed == end {
+		return
+	}
+	for ; n > 0 && fed < end; n-- {
+		if ended := g.points.Ended(fed); ended == 0 || ended > oldest {
+			g.index.Insert(fed)
+		}
+		fed++
+		g.fed.Store(fed)
+	}
+	g.index.Skip(g.points.Ordinal(fed - 1))
+}
+
+// oldest returns a commit such that no view, open or to come, is before it. The deletes it is compared
+// with must have been read before, or be at most it: the last commit published here bounds it.
+func (c *Collection) oldest() kv.LSN {
+	if c.set.o.Oldest == nil {
+		return 0
+	}
+	last := c.count.Load().lsn
+	return min(last, c.set.o.Oldest())
+}
+
+// save commits what the index wants written. It is called without feed.mu, and by one goroutine at a time
+// for a collection, so that writes commit in the order in which they were drained.
+func (c *Collection) save(ctx context.Context) error {
+	if c.set.o.Update == nil {
+		return nil
+	}
+	c.persist.Lock()
+	defer c.persist.Unlock()
+	c.feed.mu.Lock()
+	x := c.gen.Load().index
+	var writes []func(*kv.Batch) error
+	erase := c.feed.erase
+	if erase {
+		prefix := indexPrefix(c.ws, c.id)
+		writes = append(writes, func(b *kv.Batch) error { return b.DeleteRange(prefix, codec.PrefixEnd(prefix)) })
+		c.feed.erase = false
+	}
+	if x != nil {
+		writes = append(writes, x.Drain()...)
+	}
+	c.feed.mu.Unlock()
+	for _, w := range writes {
+		_, err := c.set.o.Update(ctx, ChangeKind, nil, func(b *kv.Batch) error {
+			if !c.live.Load() {
+				return nil // dropped since: its keys are gone and stay gone
+			}
+			return w(b)
+		})
+		if err != nil {
+			c.feed.mu.Lock()
+			if x != nil {
+				x.Lost()
+			}
+			c.feed.erase = c.feed.erase || erase
+			c.feed.mu.Unlock()
+			return err
+		}
+	}
+	return nil
 }

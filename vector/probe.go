@@ -19,7 +19,7 @@ type Probe struct {
 	sums  [MaxGather]int32
 }
 
-// MaxGather is the number of slots that one call of Distances or Scores takes.
+// MaxGather is the number of slots that one call of Distances takes.
 const MaxGather = 256
 
 // NewProbe returns a probe for p, holding the zero vector.
@@ -79,20 +79,8 @@ func (pr *Probe) Distances(slots []uint32, out []float32) {
 	}
 }
 
-// Scores sets out[i] to the score of slots[i] from the float32 rows, at most MaxGather of them and all
-// below Limit. Larger is nearer.
-func (pr *Probe) Scores(slots []uint32, out []float32) {
-	if pr.p.config.Metric == L2 {
-		simd.L2Gather(pr.vec, pr.t.rows, pr.p.stride, slots, out)
-		for i, d := range out {
-			out[i] = -float32(math.Sqrt(float64(d)))
-		}
-		return
-	}
-	simd.DotGather(pr.vec, pr.t.rows, pr.p.stride, slots, out)
-}
-
-// score is the score of a vector that is not among the points.
+// score compares the float32 values. One kernel serves every caller, so that equal vectors have equal
+// scores wherever they are stored.
 func (pr *Probe) score(v []float32) float32 {
 	if pr.p.config.Metric == L2 {
 		return -float32(math.Sqrt(float64(simd.L2(pr.Vector(), v))))

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
-	"slices"
 	"sync"
 
 	"github.com/glimdb/db/internal/codec"
@@ -14,122 +12,177 @@ import (
 	"github.com/glimdb/db/kv"
 )
 
-// UpdateFunc is the commit path that indexes persist themselves through (wal.Log.Update).
-type UpdateFunc func(ctx context.Context, kind string, ids []string, fn func(b *kv.Batch) error) (kv.LSN, error)
-
-// SetOptions are what OpenSet is told.
-type SetOptions struct {
-	// NewIndex makes the index of a collection that has outgrown the exact scan; nil: every search scans.
-	NewIndex NewIndex
-	// Update persists indexes; nil keeps them in memory only.
-	Update UpdateFunc
-	// Oldest returns the lowest LSN of an open view; nil: no view outlives the call that made it.
-	Oldest func() kv.LSN
-	// Logger receives warnings; nil discards.
-	Logger *slog.Logger
-	// ExactBytes is the size of a collection's int8 codes up to which it is only scanned; 0 means
-	// DefaultExactBytes, negative: indexes take over from the first vector (for tests).
-	ExactBytes int64
-}
-
-// DefaultExactBytes is where a scan of the codes begins to cost more than a graph search: about what fits
-// a core's second-level cache, some 2,700 vectors of 768 dimensions.
+// DefaultExactBytes is the size of a collection's codes up to which it is only scanned: the scan reads
+// them from the second-level cache in about the time of a graph search, and its recall is 1.
 const DefaultExactBytes = 2 << 20
 
-// Set is all collections of a store.
-type Set struct {
-	o SetOptions
-
-	mu     sync.RWMutex
-	states map[collectionID]*state
-
-	ctx    context.Context // ends with Close
-	cancel context.CancelFunc
-	wake   chan struct{}
-	done   chan struct{} // closed when the indexer has ended; nil without one
-	feed   sync.Mutex    // held by whoever feeds indexes
+// SetOptions configure OpenSet. The zero value is valid: exact search, nothing persisted but the rows.
+type SetOptions struct {
+	// NewIndex makes the index of a collection that has outgrown ExactBytes; nil: every search scans.
+	NewIndex NewIndex
+	// Update commits what fn stages, like wal.Log.Update; it persists what the indexes derive, in the
+	// background. nil: indexes live in memory only and are fed again after the next open.
+	Update func(ctx context.Context, kind string, ids []string, fn func(b *kv.Batch) error) (kv.LSN, error)
+	// Oldest returns a commit such that every open view is at it or later; deleted vectors are forgotten
+	// once no view shows them. nil: they are kept until the set is closed.
+	Oldest func() kv.LSN
+	// ExactBytes is the size of a collection's int8 codes up to which it has no index; 0 means
+	// DefaultExactBytes, a negative value gives every collection an index from its first vector on.
+	ExactBytes int64
+	// Logger receives warnings about damaged or unwritable index data; nil discards.
+	Logger *slog.Logger
 }
 
-// OpenSet loads the collections of all workspaces: it reads each vector once and rebuilds nothing. Close
-// it.
+// ChangeKind is the kind of the commits that persist index data.
+const ChangeKind = "vector-index"
+
+// Set is every vector collection of a store, in memory. Safe for concurrent use; Close it before the
+// store.
+type Set struct {
+	o   SetOptions
+	log *slog.Logger
+
+	mu     sync.RWMutex
+	byID   map[collectionKey]*Collection
+	closed bool
+
+	indexer *indexer
+}
+
+// collectionKey names a collection for good; a name can be dropped and created anew.
+type collectionKey struct {
+	ws string
+	id collectionID
+}
+
+// OpenSet reads every collection of every workspace that r shows into memory: rows once each, and the
+// persisted form of their indexes. r must be the store's present state and may be closed afterwards.
 func OpenSet(r kv.Reader, o SetOptions) (*Set, error) {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
 	if o.ExactBytes == 0 {
 		o.ExactBytes = DefaultExactBytes
 	}
-	if o.Oldest == nil {
-		o.Oldest = func() kv.LSN { return math.MaxUint64 }
+	s := &Set{o: o, log: o.Logger, byID: make(map[collectionKey]*Collection)}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
 	}
-	s := &Set{o: o, states: make(map[collectionID]*state), wake: make(chan struct{}, 1)}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if err := s.load(r); err != nil {
-		s.cancel()
+	spaces, err := workspaces(r)
+	if err != nil {
 		return nil, fmt.Errorf("vector: open: %w", err)
 	}
-	if o.NewIndex != nil {
-		s.done = make(chan struct{})
-		go s.work()
-		s.nudge()
+	for _, ws := range spaces {
+		err := eachMeta(r, ws, func(name string, id collectionID, c Config) error {
+			coll := newCollection(s, ws, name, id, c)
+			coll.live.Store(true)
+			s.byID[collectionKey{ws, id}] = coll
+			return coll.load(r)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("vector: open: %w", err)
+		}
 	}
+	s.indexer = startIndexer(s)
 	return s, nil
 }
 
-// load finds every collection of every workspace.
-func (s *Set) load(r kv.Reader) error {
+// workspaces lists the workspaces that r has keys of, one seek each.
+func workspaces(r kv.Reader) (out []string, err error) {
 	lower, upper := space.Workspaces()
-	c, err := r.Cursor(lower, upper)
+	cur, err := r.Cursor(lower, upper)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer c.Close()
-	for ok := c.First(); ok; {
-		ws, err := space.WorkspaceOf(c.Key())
+	defer func() { err = errors.Join(err, cur.Close()) }()
+	for ok := cur.First(); ok; {
+		ws, err := space.WorkspaceOf(cur.Key())
 		if err != nil {
-			return fmt.Errorf("%w: %w", kv.ErrCorrupt, err)
+			return nil, err
 		}
-		if err := s.loadWorkspace(r, ws); err != nil {
-			return err
-		}
-		ok = c.SeekGE(codec.PrefixEnd(space.Prefix(ws)))
+		out = append(out, ws)
+		ok = cur.SeekGE(codec.PrefixEnd(space.Prefix(ws)))
 	}
-	return c.Err()
+	return out, cur.Err()
 }
 
-func (s *Set) loadWorkspace(r kv.Reader, ws string) error {
-	return eachMeta(r, ws, func(name string, id collectionID, cfg Config) error {
-		st := newState(s, ws, name, id, cfg)
-		if err := st.load(r); err != nil {
-			return fmt.Errorf("collection %q: %w", name, err)
-		}
-		s.states[id] = st
-		return nil
-	})
-}
-
-// eachMeta calls f for every collection of a workspace, by name.
-func eachMeta(r kv.Reader, ws string, f func(name string, id collectionID, cfg Config) error) error {
+// eachMeta calls f for every collection of ws in order of name.
+func eachMeta(r kv.Reader, ws string, f func(name string, id collectionID, c Config) error) (err error) {
 	prefix := metaPrefix(ws)
-	c, err := r.Cursor(prefix, codec.PrefixEnd(prefix))
+	cur, err := r.Cursor(prefix, codec.PrefixEnd(prefix))
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	for c.Next() {
-		name := string(c.Key()[len(prefix):])
-		id, cfg, err := decodeMeta(name, c.Value())
+	defer func() { err = errors.Join(err, cur.Close()) }()
+	for cur.Next() {
+		name := string(cur.Key()[len(prefix):])
+		id, c, err := decodeMeta(name, cur.Value())
 		if err != nil {
 			return err
 		}
-		if err := f(name, id, cfg); err != nil {
+		if err := f(name, id, c); err != nil {
 			return err
 		}
 	}
-	return c.Err()
+	return cur.Err()
 }
 
-// Names lists the collections of a workspace in order.
+// Create returns the collection of that name, creating it with c when there is none. It becomes visible
+// to others when b commits. Where one exists whose metric, dimension or model differs from c, the error
+// is a *ConfigError naming both sides.
+func (s *Set) Create(b *kv.Batch, ws, name string, c Config) (*Collection, error) {
+	c, err := c.withDefaults(name)
+	if err != nil {
+		return nil, err
+	}
+	old, err := s.Collection(b, ws, name)
+	if err == nil {
+		if !old.config.fits(c) {
+			return nil, &ConfigError{Collection: name, Stored: old.config, Asked: c}
+		}
+		return old, nil
+	}
+	if !errors.Is(err, kv.ErrNotFound) {
+		return nil, err
+	}
+	st := s.staged(b)
+	if st.made == createdPerCommit {
+		return nil, fmt.Errorf("vector: create collection %q: %w: more than %d in one batch", name, kv.ErrTooLarge, createdPerCommit)
+	}
+	id := newCollectionID(b.LSN()+1, st.made)
+	if err := b.Set(metaKey(ws, name), encodeMeta(id, c)); err != nil {
+		return nil, fmt.Errorf("vector: create collection %q: %w", name, err)
+	}
+	st.made++
+	coll := newCollection(s, ws, name, id, c)
+	st.created[collectionKey{ws, id}] = coll
+	return coll, nil
+}
+
+// Collection returns the collection that r shows under name, or an error that is kv.ErrNotFound. A batch
+// shows the collections created in it.
+func (s *Set) Collection(r kv.Reader, ws, name string) (*Collection, error) {
+	v, err := r.Get(metaKey(ws, name))
+	if err != nil {
+		return nil, fmt.Errorf("vector: collection %q: %w", name, err)
+	}
+	id, _, err := decodeMeta(name, v)
+	if err != nil {
+		return nil, err
+	}
+	key := collectionKey{ws, id}
+	if st := s.stagedIn(r); st != nil && st.created[key] != nil {
+		return st.created[key], nil
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return nil, ErrClosed
+	}
+	if c := s.byID[key]; c != nil {
+		return c, nil
+	}
+	return nil, fmt.Errorf("vector: collection %q: %w", name, kv.ErrNotFound)
+}
+
+// Names returns the names of the workspace's collections in order.
 func (s *Set) Names(r kv.Reader, ws string) ([]string, error) {
 	var names []string
 	err := eachMeta(r, ws, func(name string, _ collectionID, _ Config) error {
@@ -142,136 +195,61 @@ func (s *Set) Names(r kv.Reader, ws string) ([]string, error) {
 	return names, nil
 }
 
-// MaxNameBytes bounds the name of a collection, MaxIDBytes the id of a vector: they are parts of keys that
-// are read often.
-const (
-	MaxNameBytes = 512
-	MaxIDBytes   = 8192
-)
-
-// Create returns the collection of that name, staging it into b when there is none. One that exists with
-// another configuration is a *ConfigError; zero fields of c that have a default ask for nothing. Others see
-// the collection once b is committed.
-func (s *Set) Create(b *kv.Batch, ws, name string, c Config) (*Collection, error) {
-	if name == "" || len(name) > MaxNameBytes {
-		return nil, fmt.Errorf("%w: a collection's name has 1 to %d bytes, not %d", ErrConfig, MaxNameBytes, len(name))
-	}
-	full, err := c.withDefaults(name)
-	if err != nil {
-		return nil, err
-	}
-	have, err := s.Collection(b, ws, name)
-	switch {
-	case err == nil:
-		if c.M == 0 {
-			full.M = have.cfg.M
-		}
-		if c.EfConstruction == 0 {
-			full.EfConstruction = have.cfg.EfConstruction
-		}
-		if have.cfg != full {
-			return nil, &ConfigError{Collection: name, Stored: have.cfg, Asked: full}
-		}
-		return have, nil
-	case !errors.Is(err, kv.ErrNotFound):
-		return nil, err
-	}
-	created := b.Attachment(createdKey{s}, func() any { return new(created) }).(*created)
-	if created.n == createdPerCommit {
-		return nil, fmt.Errorf("%w: more than %d collections in one commit", ErrConfig, createdPerCommit)
-	}
-	id := newCollectionID(b.LSN()+1, created.n)
-	created.n++
-	if err := b.Set(metaKey(ws, name), encodeMeta(id, full)); err != nil {
-		return nil, fmt.Errorf("vector: create %q: %w", name, err)
-	}
-	st := newState(s, ws, name, id, full)
-	created.states = append(created.states, st)
-	b.OnCommit(func(kv.LSN) {
-		s.mu.Lock()
-		s.states[id] = st
-		s.mu.Unlock()
-	})
-	return &Collection{set: s, ws: ws, name: name, id: id, cfg: full, st: st}, nil
-}
-
-// created counts the collections that a batch creates.
-type created struct {
-	n      int
-	states []*state
-}
-
-type createdKey struct{ s *Set }
-
-// Collection returns the collection that r shows under this name, or kv.ErrNotFound.
-func (s *Set) Collection(r kv.Reader, ws, name string) (*Collection, error) {
-	v, err := r.Get(metaKey(ws, name))
-	if errors.Is(err, kv.ErrNotFound) {
-		return nil, fmt.Errorf("vector: collection %q: %w", name, kv.ErrNotFound)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("vector: collection %q: %w", name, err)
-	}
-	id, cfg, err := decodeMeta(name, v)
-	if err != nil {
-		return nil, err
-	}
-	st := s.state(r, id)
-	if st == nil {
-		return nil, fmt.Errorf("vector: collection %q: %w", name, ErrClosed)
-	}
-	return &Collection{set: s, ws: ws, name: name, id: id, cfg: cfg, st: st}, nil
-}
-
-func (s *Set) state(r kv.Reader, id collectionID) *state {
-	s.mu.RLock()
-	st := s.states[id]
-	s.mu.RUnlock()
-	if st == nil {
-		if b, ok := r.(*kv.Batch); ok {
-			if made, ok := b.Attachment(createdKey{s}, nil).(*created); ok {
-				i := slices.IndexFunc(made.states, func(st *state) bool { return st.id == id })
-				if i >= 0 {
-					return made.states[i]
-				}
-			}
-		}
-	}
-	return st
-}
-
-// Drop stages the removal of a collection with all its vectors; kv.ErrNotFound when there is none. Views
-// older than the commit go on searching it.
+// Drop removes a collection with all its vectors. Views taken before the commit still show it.
 func (s *Set) Drop(b *kv.Batch, ws, name string) error {
 	c, err := s.Collection(b, ws, name)
 	if err != nil {
 		return err
 	}
-	if err := b.Delete(metaKey(ws, name)); err != nil {
-		return err
-	}
-	prefixes := [][]byte{indexPrefix(ws, c.id)}
-	for _, kind := range []byte{kindRow, kindID, kindCount} {
-		prefixes = append(prefixes, collectionPrefix(ws, kind, c.id))
-	}
-	for _, p := range prefixes {
-		if err := b.DeleteRange(p, codec.PrefixEnd(p)); err != nil {
-			return fmt.Errorf("vector: drop %q: %w", name, err)
+	fail := func(err error) error { return fmt.Errorf("vector: drop collection %q: %w", name, err) }
+	for _, kind := range []byte{kindRow, kindID} {
+		prefix := collectionPrefix(ws, kind, c.id)
+		if err := b.DeleteRange(prefix, codec.PrefixEnd(prefix)); err != nil {
+			return fail(err)
 		}
 	}
-	b.OnCommit(func(lsn kv.LSN) {
-		c.st.dropped.Store(uint64(lsn))
-		s.nudge()
-	})
+	prefix := indexPrefix(ws, c.id)
+	if err := b.DeleteRange(prefix, codec.PrefixEnd(prefix)); err != nil {
+		return fail(err)
+	}
+	if err := b.Delete(metaKey(ws, name)); err != nil {
+		return fail(err)
+	}
+	s.staged(b).drop(c)
 	return nil
 }
 
-// Close ends the indexer and waits for it. It is idempotent; later searches of open handles still work,
-// which ends with the store's own Close.
-func (s *Set) Close() error {
-	s.cancel()
-	if s.done != nil {
-		<-s.done
+// DropWorkspace drops every collection of ws. It stages the removal of their keys, too, so that it may
+// stand alone or beside the removal of the whole workspace.
+func (s *Set) DropWorkspace(b *kv.Batch, ws string) error {
+	names, err := s.Names(b, ws)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := s.Drop(b, ws, name); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// collections returns the committed collections, dropped ones included while views may show them.
+func (s *Set) collections() []*Collection {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := make([]*Collection, 0, len(s.byID))
+	for _, c := range s.byID {
+		out = append(out, c)
+	}
+	return out
+}
+
+// Close stops the background work and waits for it. It is idempotent. Nothing is lost that is not
+// derived: what was not indexed yet is indexed after the next open.
+func (s *Set) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	return s.indexer.close()
 }

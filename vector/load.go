@@ -1,0 +1,129 @@
+package vector
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/kv"
+)
+
+// load reads the collection's rows and the persisted form of its index. Slots follow the ordinals of the
+// rows and of what the index holds; a slot for the latter whose row is gone is dead from the start and
+// holds no vector. Such ghosts are left by deletes that the index had not heard of when the store was
+// closed or killed.
+func (c *Collection) load(r kv.Reader) error {
+	x, known, fed, err := c.loadIndex(r)
+	if err != nil {
+		return err
+	}
+	p := newPoints(c.config)
+	slots := make([]uint32, 0, len(known))
+	var ghosts []uint32
+	var slot uint32
+	// attend gives slots to the indexed ordinals up to ord, and tells whether ord is one.
+	attend := func(ord uint64, row bool) bool {
+		for len(slots) < len(known) && known[len(slots)] <= ord {
+			at := known[len(slots)]
+			slots = append(slots, slot)
+			if at == ord && row {
+				return true
+			}
+			p.ghost(slot, at)
+			ghosts = append(ghosts, slot)
+			slot++
+		}
+		return false
+	}
+	first := NoSlot // the first row that the index does not hold
+	var ids idArena
+	live := 0
+	err = c.eachRow(r, func(ord uint64, value []byte) error {
+		if !attend(ord, true) && first == NoSlot {
+			first = slot
+		}
+		s, i := p.room(slot)
+		id, err := decodeRow(value, s.rows[i*p.stride:i*p.stride+c.config.Dim])
+		if err != nil {
+			return err
+		}
+		p.fill(s, i, ids.keep(id), ord, 0)
+		slot++
+		live++
+		c.next = ord + 1
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("collection %q: %w", c.name, err)
+	}
+	if len(known) > 0 {
+		attend(known[len(known)-1], false)
+		c.next = max(c.next, known[len(known)-1]+1)
+	}
+	c.next = max(c.next, fed)
+	p.publish(slot)
+	g := newGeneration(p, x)
+	if x != nil {
+		x.Attach(p, slots)
+		g.fed.Store(min(first, slot))
+		g.ghosts = ghosts
+		g.whole.Store(len(ghosts) == 0)
+	}
+	c.gen.Store(g)
+	c.count.Store(&counted{lsn: r.LSN(), n: live})
+	return nil
+}
+
+// loadIndex returns the collection's index as it was persisted, or no index where none was or where it
+// cannot be used: it is derived data, made again from the rows.
+func (c *Collection) loadIndex(r kv.Reader) (x Index, known []uint64, fed uint64, err error) {
+	if c.set.o.NewIndex == nil {
+		return nil, nil, 0, nil
+	}
+	x = c.newIndex()
+	known, fed, err = x.Load(r)
+	if errors.Is(err, kv.ErrCorrupt) {
+		c.set.log.Warn("vector: index data is damaged and will be rebuilt", "collection", c.name, "err", err)
+		x = c.newIndex()
+		x.Lost()
+		return x, nil, 0, nil
+	}
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if len(known) == 0 {
+		return nil, nil, fed, nil
+	}
+	return x, known, fed, nil
+}
+
+func (c *Collection) newIndex() Index {
+	return c.set.o.NewIndex(IndexOptions{Config: c.config, Prefix: indexPrefix(c.ws, c.id), Persist: c.set.o.Update != nil})
+}
+
+func (c *Collection) eachRow(r kv.Reader, f func(ord uint64, value []byte) error) (err error) {
+	prefix := collectionPrefix(c.ws, kindRow, c.id)
+	cur, err := r.Cursor(prefix, codec.PrefixEnd(prefix))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cur.Close()) }()
+	for cur.Next() {
+		ord, rest, err := codec.KeyUint64(cur.Key()[len(prefix):])
+		if err != nil || len(rest) > 0 {
+			return fmt.Errorf("%w: row key of %d bytes", kv.ErrCorrupt, len(cur.Key()))
+		}
+		if err := f(ord, cur.Value()); err != nil {
+			return err
+		}
+	}
+	return cur.Err()
+}
+
+// ghost fills slot with the zero vector, dead since before any view.
+func (p *Points) ghost(slot uint32, ord uint64) {
+	s, i := p.room(slot)
+	s.ords[i] = ord
+	s.ended[i].Store(1)
+	s.facts[i] = encode(s.rows[i*p.stride:i*p.stride+p.config.Dim], s.codes[i*p.codeStride:i*p.codeStride+p.config.Dim])
+}
