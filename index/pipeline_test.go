@@ -283,6 +283,24 @@ func TestHC09_ReplyCutOff(t *testing.T) {
 	}
 }
 
+func TestHC10_Names(t *testing.T) {
+	s := newStore(t, index.Options{})
+	spellings := []string{`"Orbit Desk"`, "Orbit  Desk", "Orbit Desk ", "“Orbit Desk”"}
+	var lines []string
+	for i, name := range spellings {
+		lines = append(lines, fmt.Sprintf("E %s|place|Fact %d.", name, i))
+	}
+	s.put(doc("x", lines...))
+	if i := s.info("x"); i.Entities != 1 || i.Chunks != 4 {
+		t.Errorf("status %+v", i)
+	}
+	for _, name := range spellings {
+		if e := s.entity(index.NormalizeName(name)); e == nil || e.Name != "Orbit Desk" || e.SourceCount != 4 {
+			t.Errorf("%q is %+v", name, e)
+		}
+	}
+}
+
 func TestHC10_Edges(t *testing.T) {
 	s := newStore(t, index.Options{})
 	s.put(doc("x", "R Ada Pell - Brin Low|a|They met.", "R Brin Low - Ada Pell|b|They wrote.", "R Ada Pell - Ada Pell|c|Alone."))
@@ -606,7 +624,7 @@ func TestBadExtractor(t *testing.T) {
 	if i.Dropped["empty_name"] != 3 || i.Status != "processed" {
 		t.Errorf("status %+v", i)
 	}
-	if s.entity(long[:3999]) == nil {
+	if s.entity(index.NormalizeName(long)) == nil {
 		t.Error("the long name was not cut at a character")
 	}
 	if r := s.relation("A", "B"); r == nil || len(r.Keywords) != 0 {
