@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/glimdb/db/llm"
-	"github.com/glimdb/db/llm/llmtest"
 )
 
 func newEmbedder(t testing.TB) *Embedder {
@@ -50,10 +49,6 @@ func TestDimensions(t *testing.T) {
 	if len(ids) != 4 {
 		t.Errorf("IDs do not tell dimensions apart: %v", ids)
 	}
-}
-
-func TestConformance(t *testing.T) {
-	llmtest.TestEmbedder(t, func(t *testing.T) llm.Embedder { return newEmbedder(t) })
 }
 
 // hostile are texts that have broken tokenizers.
