@@ -22,7 +22,6 @@ import (
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/vector"
-	"github.com/glimdb/db/vector/hnsw"
 	"github.com/glimdb/db/wal"
 )
 
@@ -238,7 +237,7 @@ func (s *store) open() {
 	must()
 	view, err := s.log.View()
 	must()
-	s.vectors, err = vector.OpenSet(view, vector.SetOptions{NewIndex: hnsw.Factory, Update: s.log.Update, Oldest: s.kv.OldestLSN})
+	s.vectors, err = vector.OpenSet(view, vector.SetOptions{Update: s.log.Update, Oldest: s.kv.OldestLSN})
 	must()
 	err = view.Close()
 	must()
@@ -298,6 +297,15 @@ func (s *store) check() {
 	}
 	for p, err := range g.Check(v) {
 		s.t.Error(p, err)
+	}
+	for _, name := range []string{record.ChunkCollection, record.EntityCollection, record.RelationCollection} {
+		c, err := s.vectors.Collection(v, "", name)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for p, err := range c.Check(context.Background(), v) {
+			s.t.Error(p, err)
+		}
 	}
 }
 
