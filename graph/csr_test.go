@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/graph/path"
 	"gonum.org/v1/gonum/graph/topo"
 
+	"github.com/glimdb/db/internal/invariants"
 	"github.com/glimdb/db/internal/testkit"
 	"github.com/glimdb/db/kv"
 )
@@ -154,6 +155,9 @@ func loadEdges(t testing.TB, name string) [][2]string {
 // TestFacebook loads a real social graph and compares counts, degrees, components and paths with what
 // maps and gonum say.
 func TestFacebook(t *testing.T) {
+	if invariants.Enabled {
+		t.Skip("takes minutes in a checked build; TestModel covers the same calls")
+	}
 	edges := loadEdges(t, "facebook_combined.txt")
 	degree := map[string]int{}
 	for _, e := range edges {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/glimdb/db/internal/invariants"
 	"github.com/glimdb/db/kv"
 )
 
@@ -316,7 +317,7 @@ func compare(t *testing.T, rng *rand.Rand, g *Graph, r kv.Reader, m *model) {
 // snapshot after the commit, and through old snapshots later.
 func TestModel(t *testing.T) {
 	rounds := 60
-	if testing.Short() {
+	if testing.Short() || invariants.Enabled { // checked builds take ten times as long
 		rounds = 15
 	}
 	for _, directed := range []bool{false, true} {
