@@ -1,0 +1,140 @@
+package hnsw
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/glimdb/db/vector"
+)
+
+// Insert implements vector.Index.
+func (x *Index) Insert(slot uint32) {
+	if x.has(slot) {
+		return
+	}
+	level := x.create(slot)
+	x.logNode(slot)
+	w := x.builder()
+	e := x.entry.Load()
+	if e == noEntry {
+		x.entry.Store(uint64(level)<<32 | uint64(slot))
+		return
+	}
+	w.probe.SetSlot(slot)
+	at, top := uint32(e), int(e>>32)
+	d := w.distance(at)
+	for l := top; l > level; l-- {
+		at, d = w.greedy(at, d, l)
+	}
+	for l := min(level, top); l >= 0; l-- {
+		w.beam(at, d, l, x.o.Config.EfConstruction, slot)
+		at, d = slotOf(w.pool[0]), distOf(w.pool[0])
+		w.cands = w.cands[:0]
+		for _, k := range w.pool {
+			w.cands = append(w.cands, candidate{slotOf(k), distOf(k)})
+		}
+		links := append([]uint32(nil), w.choose(slot, w.cands, x.m, nil)...)
+		if l == 0 {
+			x.adopt(slot, x.parentFor(slot, links), links)
+			continue
+		}
+		x.set(slot, l, links)
+		for _, to := range links {
+			x.backlink(w, to, slot, l)
+		}
+	}
+	if level > top {
+		x.entry.Store(uint64(level)<<32 | uint64(slot))
+	}
+}
+
+func (x *Index) builder() *walker {
+	if x.build == nil {
+		x.build = &walker{x: x, probe: x.points.NewProbe(), other: x.points.NewProbe()}
+	}
+	return x.build
+}
+
+// choose returns up to m diverse candidates, nearest first: one is taken when it is nearer to the node
+// than to any taken before (Malkov and Yashunin, algorithm 4). Those in keep are always taken. Equal
+// distances are ordered by a hash with the node, so that copies of a vector do not all choose the same
+// links. cands is sorted in place; the result is valid until the next call.
+func (w *walker) choose(node uint32, cands []candidate, m int, keep []uint32) []uint32 {
+	w.chosen = append(w.chosen[:0], keep...)
+	slices.SortFunc(cands, func(a, b candidate) int {
+		if c := cmp.Compare(a.dist, b.dist); c != 0 {
+			return c
+		}
+		return cmp.Compare(mix(uint64(node)<<32|uint64(a.slot)), mix(uint64(node)<<32|uint64(b.slot)))
+	})
+	all := len(cands) <= m
+	var ids [8]uint32
+	var out [8]float32
+	for _, c := range cands {
+		if len(w.chosen) >= m {
+			break
+		}
+		if slices.Contains(w.chosen, c.slot) {
+			continue
+		}
+		good := true
+		if !all && len(w.chosen) > 0 {
+			w.other.SetSlot(c.slot)
+			for at := 0; at < len(w.chosen) && good; at += len(ids) {
+				n := copy(ids[:], w.chosen[at:])
+				w.other.Distances(ids[:n], out[:n])
+				for _, d := range out[:n] {
+					good = good && d >= c.dist
+				}
+			}
+		}
+		if good {
+			w.chosen = append(w.chosen, c.slot)
+		}
+	}
+	return w.chosen
+}
+
+// backlink adds to's link to slot on a level, choosing anew among its links when they are full.
+func (x *Index) backlink(w *walker, to, slot uint32, level int) {
+	list := x.list(to, level)
+	links := read(list, w.ids[:0])
+	if slices.Contains(links, slot) {
+		return
+	}
+	if len(links) < len(list) {
+		x.push(to, level, len(links), slot)
+		return
+	}
+	w.set(to, level, append(links, slot))
+}
+
+// set gives node the best of links on a level: all of them if they fit, else a diverse choice that keeps
+// the edges of the tree.
+func (w *walker) set(node uint32, level int, links []uint32) {
+	x := w.x
+	m := len(x.list(node, level))
+	if len(links) <= m {
+		x.set(node, level, links)
+		return
+	}
+	var keep []uint32
+	if level == 0 {
+		for _, s := range links {
+			if x.tied(node, s) {
+				keep = append(keep, s)
+			}
+		}
+	}
+	w.other.SetSlot(node)
+	cands := make([]candidate, len(links))
+	var out [vector.MaxGather]float32
+	for at := 0; at < len(links); at += vector.MaxGather {
+		part := links[at:min(at+vector.MaxGather, len(links))]
+		w.other.Distances(part, out[:len(part)])
+		for i, s := range part {
+			cands[at+i] = candidate{s, out[i]}
+		}
+	}
+	x.set(node, level, w.choose(node, cands, m, keep))
+}

@@ -1,0 +1,177 @@
+package hnsw
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/kv"
+)
+
+const (
+	// chunkBytes is the size from which a checkpoint chunk is closed.
+	chunkBytes = 1 << 20
+	// commitBytes is the size from which chunks are committed: a checkpoint of any size stays far below
+	// what one batch may hold.
+	commitBytes = 8 << 20
+	// A checkpoint is written when the log outgrows both logMin and 1/logShare of the last checkpoint.
+	logMin   = 256 << 10
+	logShare = 2
+)
+
+// opLog collects what the feeding methods do until Drain hands it out.
+type opLog struct {
+	persist bool
+	rewrite bool   // the next Drain writes a checkpoint; operations need not be kept
+	dirty   bool   // the header changed
+	fed     uint64 // the first ordinal not fed
+	epoch   uint64
+	records int
+	chunks  int
+	buf     []byte
+
+	logged  atomic.Int64 // bytes since the checkpoint
+	written atomic.Int64 // bytes of the checkpoint
+}
+
+// begin returns the buffer for one more operation on slot, or nil when none is kept.
+func (x *Index) begin(op byte, slot uint32) []byte {
+	if !x.log.persist || x.log.rewrite {
+		return nil
+	}
+	x.log.dirty = true
+	return codec.AppendUvarint(append(x.log.buf, op), x.points.Ordinal(slot))
+}
+
+func (x *Index) logNode(slot uint32) {
+	if b := x.begin(opNode, slot); b != nil {
+		x.log.buf = b
+	}
+}
+
+func (x *Index) logDrop(slot uint32) {
+	if b := x.begin(opDrop, slot); b != nil {
+		x.log.buf = b
+	}
+}
+
+func (x *Index) logParent(slot, parent uint32) {
+	if b := x.begin(opParent, slot); b != nil {
+		x.log.buf = x.appendParent(b, parent)
+	}
+}
+
+func (x *Index) logPush(slot uint32, level int, to uint32) {
+	if b := x.begin(opPush, slot); b != nil {
+		x.log.buf = codec.AppendUvarint(append(b, byte(level)), x.points.Ordinal(to))
+	}
+}
+
+func (x *Index) logSet(slot uint32, level int, to []uint32) {
+	if b := x.begin(opSet, slot); b != nil {
+		x.log.buf = x.appendList(append(b, byte(level)), to)
+	}
+}
+
+// Skip implements vector.Index.
+func (x *Index) Skip(ord uint64) {
+	x.log.fed = max(x.log.fed, ord+1)
+	x.log.dirty = true
+}
+
+// Lost implements vector.Index.
+func (x *Index) Lost() {
+	x.log.rewrite, x.log.dirty, x.log.buf = true, true, nil
+}
+
+// Drain implements vector.Index.
+func (x *Index) Drain() []func(*kv.Batch) error {
+	l := &x.log
+	if !l.persist || !l.dirty {
+		return nil
+	}
+	if l.rewrite || l.logged.Load() > max(logMin, l.written.Load()/logShare) {
+		return x.checkpoint()
+	}
+	l.dirty = false
+	if len(l.buf) == 0 {
+		head := x.header()
+		return []func(*kv.Batch) error{func(b *kv.Batch) error { return b.Set(x.key(kindHeader), head) }}
+	}
+	record, key := l.buf, x.numbered(kindRecord, l.epoch, l.records)
+	l.buf = nil
+	l.records++
+	l.logged.Add(int64(len(record)))
+	head := x.header()
+	return []func(*kv.Batch) error{func(b *kv.Batch) error {
+		if err := b.Set(key, record); err != nil {
+			return fmt.Errorf("hnsw: save links: %w", err)
+		}
+		return b.Set(x.key(kindHeader), head)
+	}}
+}
+
+// checkpoint returns the writes of the whole graph under a new epoch. Until the last of them, which
+// switches the header and removes the old epoch, the old form stays valid.
+func (x *Index) checkpoint() []func(*kv.Batch) error {
+	l := &x.log
+	l.epoch++
+	l.rewrite, l.dirty, l.records, l.chunks, l.buf = false, false, 0, 0, nil
+	var chunks [][]byte
+	var chunk []byte
+	size := int64(0)
+	x.eachNode(func(slot uint32, level int) {
+		chunk = x.appendNode(chunk, slot, level)
+		if len(chunk) >= chunkBytes {
+			chunks = append(chunks, chunk)
+			chunk = nil
+		}
+	})
+	if len(chunk) > 0 {
+		chunks = append(chunks, chunk)
+	}
+	var writes []func(*kv.Batch) error
+	for from := 0; from < len(chunks); {
+		to, sum := from, 0
+		for to < len(chunks) && sum < commitBytes {
+			sum += len(chunks[to])
+			to++
+		}
+		size += int64(sum)
+		writes = append(writes, x.writeChunks(l.epoch, from, chunks[from:to]))
+		from = to
+	}
+	l.chunks = len(chunks)
+	l.logged.Store(0)
+	l.written.Store(size)
+	head, epoch := x.header(), l.epoch
+	last := func(b *kv.Batch) error {
+		for _, kind := range []byte{kindChunk, kindRecord} {
+			if err := b.DeleteRange(x.numbered(kind, 0, 0), x.numbered(kind, epoch, 0)); err != nil {
+				return fmt.Errorf("hnsw: save checkpoint: %w", err)
+			}
+		}
+		return b.Set(x.key(kindHeader), head)
+	}
+	if len(writes) == 1 { // the usual size: one batch
+		first := writes[0]
+		return []func(*kv.Batch) error{func(b *kv.Batch) error {
+			if err := first(b); err != nil {
+				return err
+			}
+			return last(b)
+		}}
+	}
+	return append(writes, last)
+}
+
+func (x *Index) writeChunks(epoch uint64, from int, chunks [][]byte) func(*kv.Batch) error {
+	return func(b *kv.Batch) error {
+		for i, chunk := range chunks {
+			if err := b.Set(x.numbered(kindChunk, epoch, from+i), chunk); err != nil {
+				return fmt.Errorf("hnsw: save checkpoint: %w", err)
+			}
+		}
+		return nil
+	}
+}

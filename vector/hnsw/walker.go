@@ -1,0 +1,165 @@
+package hnsw
+
+import (
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/glimdb/db/vector"
+)
+
+// walker is the scratch of one search. It is reused, so that a search allocates nothing once warm.
+type walker struct {
+	x       *Index
+	probe   *vector.Probe // the vector that is looked for
+	other   *vector.Probe // compares candidates with each other; feeding goroutine only
+	visited []uint32      // the epoch in which each slot was seen
+	epoch   uint32
+	pool    []uint64 // beam: key(distance, slot), ascending; the lowest bit marks expanded ones
+	front   []uint64 // narrow search: heap of keys to expand
+	ids     [vector.MaxGather]uint32
+	out     [vector.MaxGather]float32
+	chosen  []uint32
+	cands   []candidate
+}
+
+// candidate is a possible link.
+type candidate struct {
+	slot uint32
+	dist float32
+}
+
+// key orders by distance, then slot; slots stay below 2³¹.
+func key(d float32, slot uint32) uint64 {
+	b := math.Float32bits(d)
+	b ^= uint32(int32(b)>>31) | 0x80000000
+	return uint64(b)<<32 | uint64(slot)<<1
+}
+
+const expanded = 1
+
+func slotOf(k uint64) uint32 { return uint32(k) >> 1 }
+
+func distOf(k uint64) float32 {
+	b := uint32(k >> 32)
+	if b&0x80000000 != 0 {
+		return math.Float32frombits(b ^ 0x80000000)
+	}
+	return math.Float32frombits(^b)
+}
+
+func (x *Index) walker() *walker {
+	w, _ := x.walkers.Get().(*walker)
+	if w == nil {
+		w = &walker{x: x}
+	}
+	return w
+}
+
+// begin starts a new visit over the present blocks.
+func (w *walker) begin() {
+	if n := len(*w.x.blocks.Load()) << blockShift; n > len(w.visited) {
+		w.visited = make([]uint32, n+n/4)
+		w.epoch = 0
+	}
+	if w.epoch == math.MaxUint32 {
+		clear(w.visited)
+		w.epoch = 0
+	}
+	w.epoch++
+}
+
+// fresh fills w.ids with the unseen links of slot on a level, below limit, and marks them seen.
+func (w *walker) fresh(slot uint32, level int, limit uint32) int {
+	list := w.x.list(slot, level)
+	n := 0
+	limit = min(limit, uint32(len(w.visited)))
+	for i := range list {
+		v := atomic.LoadUint32(&list[i])
+		if v == 0 {
+			break
+		}
+		if v--; v < limit && w.visited[v] != w.epoch {
+			w.visited[v] = w.epoch
+			w.ids[n] = v
+			n++
+		}
+	}
+	return n
+}
+
+// greedy walks a level to a slot none of whose links is nearer.
+func (w *walker) greedy(slot uint32, d float32, level int) (uint32, float32) {
+	limit := w.probe.Limit()
+	for {
+		links := read(w.x.list(slot, level), w.ids[:0])
+		links = slices.DeleteFunc(links, func(s uint32) bool { return s >= limit })
+		w.probe.Distances(links, w.out[:len(links)])
+		best := -1
+		for i := range links {
+			if w.out[i] < d {
+				d, best = w.out[i], i
+			}
+		}
+		if best < 0 {
+			return slot, d
+		}
+		slot = links[best]
+	}
+}
+
+func (w *walker) distance(slot uint32) float32 {
+	w.ids[0] = slot
+	w.probe.Distances(w.ids[:1], w.out[:1])
+	return w.out[0]
+}
+
+// beam leaves the ef nearest slots it can reach from slot in w.pool. Skip is never visited.
+func (w *walker) beam(slot uint32, d float32, level, ef int, skip uint32) {
+	w.begin()
+	limit := w.probe.Limit()
+	if skip != vector.NoSlot {
+		w.visited[skip] = w.epoch
+	}
+	w.visited[slot] = w.epoch
+	w.pool = append(w.pool[:0], key(d, slot))
+	for cur := 0; cur < len(w.pool); {
+		if w.pool[cur]&expanded != 0 {
+			cur++
+			continue
+		}
+		w.pool[cur] |= expanded
+		n := w.fresh(slotOf(w.pool[cur]), level, limit)
+		next := cur + 1
+		w.probe.Distances(w.ids[:n], w.out[:n])
+		for i := range n {
+			k := key(w.out[i], w.ids[i])
+			if len(w.pool) < ef || k < w.pool[len(w.pool)-1] {
+				next = min(next, w.insert(k, ef))
+			}
+		}
+		cur = next
+	}
+}
+
+// insert puts k into the sorted pool of at most ef and returns its place.
+func (w *walker) insert(k uint64, ef int) int {
+	p := w.pool
+	if len(p) == ef {
+		p = p[:ef-1]
+	}
+	lo, hi := 0, len(p)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if p[mid] < k {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	p = append(p, 0)
+	copy(p[lo+1:], p[lo:])
+	p[lo] = k
+	w.pool = p
+	return lo
+}
