@@ -23,13 +23,13 @@ type latch struct {
 	release chan struct{} // closed when Close begins: parked background jobs may fail now
 }
 
-// phase of the store's life, which decides how latchFS treats a failed change.
+// phase of the store's life, which decides what becomes of tables after a failure (see latchFS).
 type phase uint8
 
 const (
-	opening phase = iota // failures are the engine's to return: Open fails as a whole
-	running              // a failure sets the latch
-	closing              // as running, and nothing waits any more
+	opening phase = iota // those of a flush are written to memory
+	running              // they wait for Close
+	closing              // they fail
 )
 
 func newLatch(l *slog.Logger, wake func()) *latch {
@@ -71,7 +71,14 @@ func (l *latch) loseLog(n int, cause error) {
 	l.set(cause)
 }
 
-// err reports the failure, nil while there is none.
+// failure returns the first failure as it came, nil while there is none.
+func (l *latch) failure() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cause
+}
+
+// err reports the failure as what it makes of the store, nil while there is none.
 func (l *latch) err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -73,7 +73,7 @@ func (f *latchFile) SyncTo(length int64) (full bool, err error) {
 // an error no better than one of writing.
 func (f *latchFile) Stat() (vfs.FileInfo, error) {
 	info, err := f.File.Stat()
-	if p, _ := f.latch.state(); err == nil || p == opening || f.kind != logFile {
+	if err == nil || f.kind != logFile {
 		return info, err
 	}
 	f.latch.loseLog(f.log, err)
@@ -99,23 +99,18 @@ func (f *latchFile) Close() error {
 		f.cutBack()
 	}
 	err := f.File.Close()
-	p, failed := f.latch.state()
-	if err == nil || p == opening || f.kind == tableFile {
+	if err == nil || f.kind == tableFile {
 		return err
 	}
-	if !failed {
-		f.latch.set(err)
-	}
+	f.latch.set(err)
 	return nil
 }
 
 // change runs op unless the failure of the store forbids it, and turns its error into what the engine may
 // see (latchFS says why).
 func (f *latchFile) change(op func() error) error {
-	p, failed := f.latch.state()
+	_, failed := f.latch.state()
 	switch {
-	case p == opening:
-		return op()
 	case f.kind == logFile && failed && f.latch.durable(f.log) != nil:
 		f.cutBack()
 		return nil
@@ -176,9 +171,6 @@ func (d *latchDir) Sync() error {
 	if err == nil {
 		d.fs.named.Store(created)
 		return nil
-	}
-	if p, _ := d.fs.latch.state(); p == opening {
-		return err
 	}
 	d.fs.latch.loseLog(int(d.fs.named.Load())+1, err)
 	return nil

@@ -1,6 +1,8 @@
 package kv
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -17,13 +19,17 @@ import (
 //   - tables: the failure, which the engine takes well but repeats at once, for ever; so the next attempt
 //     waits for Close. Tables cannot be pretended: they are read.
 //
-// Reads, other directories (checkpoints) and everything before the store is open are passed on untouched.
+// While the store is being opened it is the same, but that the flush of what was replayed from the logs goes to
+// memory: the engine would try it for ever. Its opening then succeeds, and ours sees the latch and fails.
+//
+// Reads and other directories (checkpoints) are passed on untouched.
 type latchFS struct {
 	vfs.FS
 	dir    string
 	latch  *latch
 	shadow *vfs.MemFS // takes files which the engine creates after the failure
 
+	lock  io.Closer    // held on the directory; used by Open and Close alone
 	logs  atomic.Int64 // logs created
 	named atomic.Int64 // logs whose directory entry was synced
 }
@@ -59,53 +65,54 @@ func (f *latchFS) kind(name string) kind {
 }
 
 // create runs op, which creates the named file, and decides what the engine gets when it cannot.
-func (f *latchFS) create(name string, op func() (vfs.File, error)) (vfs.File, error) {
+func (f *latchFS) create(name string, c vfs.DiskWriteCategory, op func() (vfs.File, error)) (vfs.File, error) {
 	k := f.kind(name)
+	if k == foreignFile {
+		return op()
+	}
 	p, failed := f.latch.state()
-	if k == foreignFile || p == opening && !failed {
-		file, err := op()
-		return f.wrap(file, err, k)
-	}
-	if failed && k == tableFile {
-		if p == running {
-			<-f.latch.release
-		}
-		return nil, f.latch.err()
-	}
 	if !failed {
 		file, err := op()
 		if err == nil {
-			return f.wrap(file, nil, k)
+			return f.wrap(file, k), nil
 		}
 		f.latch.set(err)
 		if k == tableFile {
 			return nil, err
 		}
 	}
-	if k == logFile {
+	switch {
+	case k == tableFile && p == opening && c == flushCategory:
+	case k == tableFile && p == opening:
+		return nil, f.latch.err()
+	case k == tableFile:
+		if p == running {
+			<-f.latch.release
+		}
+		return nil, f.latch.err()
+	case k == logFile:
 		f.latch.loseLog(int(f.logs.Add(1)), f.latch.err()) // what goes into the shadow is not durable
 	}
-	return f.shadow.Create(f.FS.PathBase(name), vfs.WriteCategoryUnspecified)
+	return f.shadow.Create(f.FS.PathBase(name), c)
 }
 
-func (f *latchFS) wrap(file vfs.File, err error, k kind) (vfs.File, error) {
-	if err != nil || k == foreignFile {
-		return file, err
-	}
+// flushCategory is what the engine calls the writing of tables from memory.
+const flushCategory = "pebble-memtable-flush"
+
+func (f *latchFS) wrap(file vfs.File, k kind) vfs.File {
 	lf := &latchFile{File: file, fs: f, kind: k, latch: f.latch}
 	if k == logFile {
 		lf.log = int(f.logs.Add(1))
 	}
-	return lf, nil
+	return lf
 }
 
 // change runs op, a change of the directory by name that creates nothing.
 func (f *latchFS) change(name string, op func() error) error {
-	p, failed := f.latch.state()
-	if f.kind(name) == foreignFile || p == opening {
+	if f.kind(name) == foreignFile {
 		return op()
 	}
-	if failed {
+	if _, failed := f.latch.state(); failed {
 		return nil
 	}
 	if err := op(); err != nil {
@@ -114,19 +121,30 @@ func (f *latchFS) change(name string, op func() error) error {
 	return nil
 }
 
+// Open implements vfs.FS.
+func (f *latchFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	file, err := f.FS.Open(name, opts...)
+	if err != nil && f.keeps(name) {
+		if hidden, err := f.shadow.Open(f.FS.PathBase(name), opts...); err == nil {
+			return hidden, nil
+		}
+	}
+	return file, err
+}
+
 // Create implements vfs.FS.
 func (f *latchFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	return f.create(name, func() (vfs.File, error) { return f.FS.Create(name, c) })
+	return f.create(name, c, func() (vfs.File, error) { return f.FS.Create(name, c) })
 }
 
 // OpenReadWrite implements vfs.FS.
 func (f *latchFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
-	return f.create(name, func() (vfs.File, error) { return f.FS.OpenReadWrite(name, c, opts...) })
+	return f.create(name, c, func() (vfs.File, error) { return f.FS.OpenReadWrite(name, c, opts...) })
 }
 
 // ReuseForWrite implements vfs.FS.
 func (f *latchFS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	return f.create(newname, func() (vfs.File, error) { return f.FS.ReuseForWrite(oldname, newname, c) })
+	return f.create(newname, c, func() (vfs.File, error) { return f.FS.ReuseForWrite(oldname, newname, c) })
 }
 
 // Rename implements vfs.FS.
@@ -176,6 +194,33 @@ func (f *latchFS) OpenDir(name string) (vfs.File, error) {
 		return file, err
 	}
 	return &latchDir{File: file, fs: f}, nil
+}
+
+// Lock implements vfs.FS. The lock is ours: the engine gets one without effect, so that even one which cannot
+// be closed does not keep the directory.
+func (f *latchFS) Lock(name string) (io.Closer, error) {
+	if f.lock != nil {
+		return io.NopCloser(nil), nil
+	}
+	c, err := f.FS.Lock(name)
+	if err == nil {
+		f.lock = c
+		return io.NopCloser(nil), nil
+	}
+	if heldElsewhere(err) || strings.Contains(err.Error(), "lock held by current process") {
+		return nil, fmt.Errorf("%w: %w", ErrLocked, err)
+	}
+	return nil, err
+}
+
+// unlock gives the directory free, once.
+func (f *latchFS) unlock() error {
+	if f.lock == nil {
+		return nil
+	}
+	err := f.lock.Close()
+	f.lock = nil
+	return err
 }
 
 // Unwrap implements vfs.FS.

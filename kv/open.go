@@ -3,7 +3,6 @@ package kv
 import (
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"path/filepath"
 	"regexp"
@@ -29,30 +28,26 @@ func Open(dir string, o Options) (_ *Store, err error) {
 			return nil, wrap("open", err)
 		}
 	}
-	lock, err := claim(o.FS, dir, o.ReadOnly)
-	if err != nil {
-		return nil, wrap("open "+dir, err)
-	}
-	s := &Store{readOnly: o.ReadOnly, memLimit: uint64(o.MemTables) * o.MemTableBytes, l0Limit: int32(o.L0Tables), lock: lock,
+	s := &Store{readOnly: o.ReadOnly, memLimit: uint64(o.MemTables) * o.MemTableBytes, l0Limit: int32(o.L0Tables),
 		handles: newHandles(), throttle: newThrottle(), log: o.Logger}
 	s.latch = newLatch(o.Logger, s.throttle.poke)
-	po := o.engine()
-	defer po.Cache.Unref()
 	s.fs = newLatchFS(o.FS, dir, s.latch)
-	po.FS = s.fs
-	po.Logger = s.latch
-	po.Lock = lock
-	po.EventListener = s.events()
-	if err := s.start(dir, po); err != nil {
-		if lock != nil {
-			err = errors.Join(err, lock.Close())
-		}
-		return nil, wrap("open "+dir, err)
+	err = s.claim(dir)
+	if err == nil {
+		err = s.start(dir, o)
+	}
+	if err != nil {
+		return nil, wrap("open "+dir, errors.Join(err, s.fs.unlock()))
 	}
 	return s, nil
 }
 
-func (s *Store) start(dir string, po *pebble.Options) (err error) {
+func (s *Store) start(dir string, o Options) (err error) {
+	po := o.engine()
+	defer po.Cache.Unref()
+	po.FS = s.fs
+	po.Logger = s.latch
+	po.EventListener = s.events()
 	defer func() {
 		if r := recover(); r != nil { // the engine panics on some failures of opening
 			err = panicked(r)
@@ -61,7 +56,7 @@ func (s *Store) start(dir string, po *pebble.Options) (err error) {
 	if s.db, err = pebble.Open(dir, po); err != nil {
 		return err
 	}
-	if cause := s.latch.err(); cause != nil {
+	if cause := s.latch.failure(); cause != nil {
 		return errors.Join(cause, s.db.Close())
 	}
 	s.latch.enter(running)
@@ -87,33 +82,29 @@ func canonical(dir string) (string, error) {
 	}
 }
 
-// claim locks an existing directory and checks that it holds a store or may hold a new one. It returns nil
-// for a directory that is not there yet: the engine then makes it durably, and locks it.
-func claim(fs vfs.FS, dir string, readOnly bool) (*pebble.Lock, error) {
-	names, err := fs.List(dir)
-	if errors.Is(err, iofs.ErrNotExist) && !readOnly {
-		return nil, nil
+// claim locks an existing directory and checks that it holds a store or may hold a new one. A directory that
+// is not there yet is made, durably, and locked by the engine.
+func (s *Store) claim(dir string) error {
+	names, err := s.fs.List(dir)
+	if errors.Is(err, iofs.ErrNotExist) && !s.readOnly {
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !slices.Contains(names, lockName) {
 		// Not a store that is open: look before the lock puts a file into a stranger's directory.
-		if err := inspect(names, readOnly); err != nil {
-			return nil, err
+		if err := inspect(names, s.readOnly); err != nil {
+			return err
 		}
 	}
-	lock, err := pebble.LockDirectory(dir, lockFS{fs})
-	if err != nil {
-		return nil, err
+	if _, err := s.fs.Lock(s.fs.PathJoin(dir, lockName)); err != nil {
+		return err
 	}
-	if names, err = fs.List(dir); err == nil {
-		err = inspect(names, readOnly)
+	if names, err = s.fs.List(dir); err != nil {
+		return err
 	}
-	if err != nil {
-		return nil, errors.Join(err, lock.Close())
-	}
-	return lock, nil
+	return inspect(names, s.readOnly)
 }
 
 const lockName = "LOCK"
@@ -158,19 +149,4 @@ func inspect(names []string, readOnly bool) error {
 		return fmt.Errorf("the directory holds no store: %w", iofs.ErrNotExist)
 	}
 	return nil
-}
-
-// lockFS names the one failure of Lock that callers must tell from others.
-type lockFS struct{ vfs.FS }
-
-// Lock implements vfs.FS.
-func (f lockFS) Lock(name string) (io.Closer, error) {
-	c, err := f.FS.Lock(name)
-	if err == nil {
-		return c, nil
-	}
-	if heldElsewhere(err) || strings.Contains(err.Error(), "lock held by current process") {
-		return nil, fmt.Errorf("%w: %w", ErrLocked, err)
-	}
-	return nil, err
 }

@@ -19,7 +19,6 @@ const closeGrace = time.Second
 // Store is an open directory. Safe for concurrent use.
 type Store struct {
 	db       *pebble.DB
-	lock     *pebble.Lock // nil when the engine holds the lock alone
 	readOnly bool
 	memLimit uint64 // bytes of memtables from which Apply waits
 	l0Limit  int32  // overlapping tables of level 0 from which Apply waits
@@ -106,20 +105,12 @@ func (s *Store) endHandles() error {
 // stop closes the engine. One that panicked may hold its locks for ever: it is abandoned, which the latch
 // makes safe, since it can change nothing on disk any more.
 func (s *Store) stop() (err error) {
+	defer func() { err = errors.Join(err, s.fs.unlock()) }()
 	if s.poisoned.Load() {
-		if s.lock != nil {
-			err = errors.Join(s.lock.Close(), s.lock.Close()) // the engine's reference and ours
-		}
-		return err
+		return nil
 	}
 	defer s.guard("close", &err)
-	if err = s.db.Close(); err != nil {
-		err = wrap("close", err)
-	}
-	if s.lock != nil {
-		err = errors.Join(err, s.lock.Close())
-	}
-	return err
+	return wrap("close", s.db.Close())
 }
 
 // Snapshot returns the present state, labelled lsn by the caller, which must keep commits from moving

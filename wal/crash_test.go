@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -254,4 +255,89 @@ func faultLoop(t *testing.T, loop loopFunc, fault error, extra kv.LSN) {
 		verifyPrefix(t, fs, sc, acked, acked+extra)
 	})
 	t.Logf("%d fault points", n)
+}
+
+// TestHC19_ConcurrentWriters fails or cuts the disk under many writers: nobody hangs, every acknowledged
+// commit is there, every other one is whole or absent, and what is there is a prefix of the commits.
+func TestHC19_ConcurrentWriters(t *testing.T) {
+	const writers, each = 8, 12
+	for _, mode := range []string{"power loss", "disk full", "broken", "once"} {
+		t.Run(mode, func(t *testing.T) {
+			for k := 12; k < 200; k += 9 {
+				fs := testkit.NewCrashFS(uint64(k))
+				s, l, err := openLog(fs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch mode {
+				case "power loss":
+					fs.CrashAt(k)
+				case "disk full":
+					fs.FailAt(k, testkit.ErrNoSpace)
+				case "broken":
+					fs.FailAt(k, testkit.ErrIO)
+				case "once":
+					fs.FailOnce(k, testkit.ErrIO)
+				}
+				var acked sync.Map
+				var wg sync.WaitGroup
+				for w := range writers {
+					wg.Go(func() {
+						for i := range each {
+							v := bytes.Repeat([]byte{byte(w), byte(i), byte(w * i)}, 1500)
+							lsn, err := l.Update(context.Background(), "x", nil, func(b *kv.Batch) error {
+								return errors.Join(b.Set(fmt.Appendf(nil, "a/%d/%d", w, i), v), b.Set(fmt.Appendf(nil, "b/%d/%d", w, i), v))
+							})
+							if err != nil {
+								if !errors.Is(err, kv.ErrReadOnly) && !errors.Is(err, testkit.ErrCrashed) {
+									t.Errorf("update: %v", err)
+								}
+								return
+							}
+							acked.Store([2]int{w, i}, lsn)
+						}
+					})
+				}
+				wg.Wait()
+				if err := errors.Join(l.Close(), s.Close()); err != nil && !errors.Is(err, kv.ErrReadOnly) {
+					t.Errorf("close: %v", err)
+				}
+				fs.Heal()
+				verifyWriters(t, fs.Crash(), &acked, writers, each)
+			}
+		})
+	}
+}
+
+func verifyWriters(t *testing.T, fs vfs.FS, acked *sync.Map, writers, each int) {
+	t.Helper()
+	s, l, err := openLog(fs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := errors.Join(l.Close(), s.Close()); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}()
+	commits := kv.LSN(0)
+	for w := range writers {
+		for i := range each {
+			want := bytes.Repeat([]byte{byte(w), byte(i), byte(w * i)}, 1500)
+			a, _ := viewGet(t, l, fmt.Sprintf("a/%d/%d", w, i))
+			b, _ := viewGet(t, l, fmt.Sprintf("b/%d/%d", w, i))
+			if a != b || a != "" && a != string(want) {
+				t.Errorf("commit %d/%d is not whole", w, i)
+			}
+			if a != "" {
+				commits++
+			}
+			if lsn, ok := acked.Load([2]int{w, i}); ok && (a == "" || lsn.(kv.LSN) > l.LSN()) {
+				t.Errorf("acknowledged commit %d/%d at %d is missing, LSN %d", w, i, lsn, l.LSN())
+			}
+		}
+	}
+	if commits != l.LSN() {
+		t.Errorf("%d commits at LSN %d", commits, l.LSN())
+	}
 }

@@ -1,0 +1,146 @@
+package kv_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/glimdb/db/internal/testkit"
+	"github.com/glimdb/db/kv"
+)
+
+// tablesFS fails or works, but counts what the engine tries.
+type tablesFS struct {
+	vfs.FS
+	full    atomic.Bool
+	tries   atomic.Int64 // tables that it tried to create while full
+	removed atomic.Int64 // files removed while full
+}
+
+func (f *tablesFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if f.full.Load() && strings.HasSuffix(name, ".sst") {
+		f.tries.Add(1)
+		return nil, syscall.ENOSPC
+	}
+	return f.FS.Create(name, c)
+}
+
+func (f *tablesFS) Remove(name string) error {
+	if f.full.Load() {
+		f.removed.Add(1)
+	}
+	return f.FS.Remove(name)
+}
+
+// TestFailedFlush: the disk is full for a table, while the log has room. The commits whose log records are
+// synced are acknowledged, later ones refused; the engine does not try again and again; reads go on; nothing
+// is removed; Close returns.
+func TestFailedFlush(t *testing.T) {
+	fs := &tablesFS{FS: testkit.MemFS()}
+	var log bytes.Buffer
+	o := kv.Options{FS: fs, MemTableBytes: 64 << 10, CacheBytes: 1 << 20, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	s, err := kv.Open("s", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fs.full.Store(true)
+	acked := 0
+	for ; err == nil; acked++ {
+		if acked > 1000 {
+			t.Fatal("no failure")
+		}
+		err = put(s, fmt.Sprint("k", acked), strings.Repeat("0123456789", 1000))
+	}
+	acked--
+	if !errors.Is(err, kv.ErrReadOnly) || !errors.Is(err, kv.ErrDiskFull) || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("failed write: %v", err)
+	}
+	if err := s.Err(); !errors.Is(err, kv.ErrDiskFull) {
+		t.Errorf("err: %v", err)
+	}
+	if err := s.Ready(t.Context()); !errors.Is(err, kv.ErrDiskFull) {
+		t.Errorf("ready: %v", err)
+	}
+	if err := s.Checkpoint("copy"); !errors.Is(err, kv.ErrReadOnly) {
+		t.Errorf("checkpoint: %v", err)
+	}
+	check := func(s *kv.Store) {
+		t.Helper()
+		sn, err := s.Snapshot(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sn.Close()
+		for i := range acked {
+			if v, err := sn.Get(fmt.Appendf(nil, "k%d", i)); err != nil || len(v) != 10_000 {
+				t.Errorf("acknowledged %d: %d bytes, %v", i, len(v), err)
+			}
+		}
+	}
+	check(s)
+	if err := s.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	if fs.tries.Load() > 2 || fs.removed.Load() > 0 {
+		t.Errorf("engine tried %d tables and removed %d files", fs.tries.Load(), fs.removed.Load())
+	}
+	if n := strings.Count(log.String(), "\n"); n == 0 || n > 3 {
+		t.Errorf("logged %d lines:\n%s", n, log.String())
+	}
+	fs.full.Store(false)
+	s, err = kv.Open("s", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(s)
+	if err := put(s, "k", "v"); err != nil {
+		t.Errorf("after space returned: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenOnFullDisk(t *testing.T) {
+	fs := testkit.NewCrashFS(1)
+	s, err := kv.Open("s", kv.Options{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := put(s, "k", "v"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for k := 1; k < 40; k++ { // with the lock file as the first operation
+		disk := fs.Clone(1)
+		disk.FailAt(k, testkit.ErrNoSpace)
+		s, err := kv.Open("s", kv.Options{FS: disk})
+		if err == nil {
+			if err := s.Close(); err != nil && !errors.Is(err, kv.ErrDiskFull) {
+				t.Errorf("operation %d: close: %v", k, err)
+			}
+			continue
+		}
+		if !errors.Is(err, kv.ErrDiskFull) {
+			t.Errorf("operation %d: %v", k, err)
+		}
+	}
+	fs.FailAt(2, testkit.ErrNoSpace) // all but the lock
+	s, err = kv.Open("s", kv.Options{FS: fs, ReadOnly: true})
+	if err != nil {
+		t.Fatalf("read-only: %v", err)
+	}
+	defer s.Close()
+	if v, err := snapshot(t, s).Get([]byte("k")); err != nil || string(v) != "v" {
+		t.Errorf("%q, %v", v, err)
+	}
+}
