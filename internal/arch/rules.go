@@ -178,19 +178,21 @@ var (
 )
 
 // checkVocabulary looks at every name but those selected from something else (slices.Chunk): a field or a
-// function of ours is found where it is declared.
+// function of ours is found where it is declared. A name is reported once a file.
 func checkVocabulary(m *module) (out []Finding) {
 	m.each(func(p *pkg, f *file) {
 		if !slices.ContainsFunc(engine, func(e string) bool { return under(p.dir, e) }) {
 			return
 		}
 		selected := map[*ast.Ident]bool{}
+		reported := map[string]bool{}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.SelectorExpr:
 				selected[n.Sel] = true
 			case *ast.Ident:
-				if w := forbiddenWord(n.Name); w != "" && !selected[n] {
+				if w := forbiddenWord(n.Name); w != "" && !selected[n] && !reported[n.Name] {
+					reported[n.Name] = true
 					out = append(out, p.find(f, n.Pos(), m, "the name %s holds the word %s", n.Name, w))
 				}
 			}
