@@ -43,6 +43,9 @@ func newCorpus(entities, relations, chunks, hub, dim int) *corpus {
 	return c
 }
 
+// aimEvery is the share of relations that questions aim at.
+const aimEvery = 997
+
 func entityName(i int) string { return fmt.Sprintf("Entity %05d", i) }
 
 // hubName is the entity with the most relations.
@@ -199,7 +202,7 @@ func (c *corpus) fill(b *testing.B, o *opened) {
 			return err
 		}
 		v := c.unit()
-		if i%97 == 0 {
+		if i%aimEvery == 0 {
 			c.vectors["relation:"+record.PairID(r.Src, r.Dst)] = v
 		}
 		return s.relations.Put(s.b, record.PairID(r.Src, r.Dst), v)

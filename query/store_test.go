@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 
@@ -26,6 +27,7 @@ type testStore struct {
 	t   testing.TB
 	kv  *kv.Store
 	set *vector.Set
+	mu  sync.Mutex // guards lsn: a view and its LSN belong together
 	lsn kv.LSN
 	tok llm.Tokenizer
 	emb *llmtest.Embedder
@@ -56,7 +58,13 @@ func check(t testing.TB, err error) {
 	}
 }
 
-func (s *testStore) view() (*kv.Snapshot, error) { return s.kv.Snapshot(s.lsn) }
+func (s *testStore) view() (*kv.Snapshot, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kv.Snapshot(s.lsn)
+}
+
+func graphNode(name, typ string) graph.Node { return graph.Node{Name: name, Type: typ} }
 
 // writer stages records of one commit.
 type writer struct {
@@ -81,6 +89,8 @@ func (s *testStore) commit(fn func(w *writer)) {
 		check(s.t, err)
 	}
 	fn(w)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	check(s.t, s.kv.Apply(b))
 	s.lsn++
 	b.Committed(s.lsn)
