@@ -171,8 +171,9 @@ func (c *checker) object(e *edit) error {
 	if o.IsRelation() {
 		kinds = []record.Kind{record.KindRelation}
 	}
-	want := record.Tally{Version: e.tally.Version, Digest: e.tally.Digest, Rules: e.tally.Rules}
-	chunks := make(map[place]bool)
+	want := record.Tally{Version: e.tally.Version, Digest: e.tally.Digest, RecordsEnd: e.tally.RecordsEnd,
+		EndpointsEnd: e.tally.EndpointsEnd, Rules: e.tally.Rules}
+	chunks := make(map[record.Mark]bool)
 	for _, k := range kinds {
 		prefix := record.SourcePrefix(c.ws, k, o)
 		for kvp, err := range scan(c.r, prefix) {
@@ -188,7 +189,7 @@ func (c *checker) object(e *edit) error {
 				return nil
 			}
 			want.Add(&s, 1)
-			chunks[placeOf(&s)] = true
+			chunks[s.Mark()] = true
 		}
 	}
 	want.Chunks = len(chunks)
@@ -205,6 +206,9 @@ func (c *checker) object(e *edit) error {
 	m, err := c.p.mergeStored(h, o, &want, nil)
 	if err != nil {
 		return err
+	}
+	if want.RecordsEnd != e.tally.RecordsEnd || want.EndpointsEnd != e.tally.EndpointsEnd {
+		return c.report("I2", "the tally of %v does not know where its view ends", o)
 	}
 	if summary := c.p.needsSummary(m.fragments); summary != (e.tally.Digest != "") {
 		return c.report("I2", "%v: summarised is %t, should be %t", o, e.tally.Digest != "", summary)

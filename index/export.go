@@ -100,7 +100,10 @@ type ExportedTally struct {
 	Weight    int64              `json:"weight,omitempty"`
 	Types     []record.TypeCount `json:"types,omitempty"`
 	Digest    string             `json:"digest,omitempty"`
-	Rules     uint32             `json:"rules"`
+	// Ends of the view by rank and chunk, when its caps are reached.
+	RecordsEnd   *[2]int `json:"records_end,omitempty"`
+	EndpointsEnd *[2]int `json:"endpoints_end,omitempty"`
+	Rules        uint32  `json:"rules"`
 }
 
 var kindNames = map[record.Kind]string{record.KindEntity: "entity", record.KindEndpoint: "endpoint", record.KindRelation: "relation"}
@@ -264,11 +267,19 @@ func (x *exporter) tallies() error {
 				return fmt.Errorf("%w: %w", kv.ErrCorrupt, err)
 			}
 			e := &ExportedTally{Object: exportObject(o), Records: t.Records, Endpoints: t.Endpoints, Chunks: t.Chunks,
-				Weight: int64(t.Weight), Types: t.Types, Digest: t.Digest, Rules: t.Rules}
+				Weight: int64(t.Weight), Types: t.Types, Digest: t.Digest, RecordsEnd: x.mark(t.RecordsEnd),
+				EndpointsEnd: x.mark(t.EndpointsEnd), Rules: t.Rules}
 			if err := x.emit(EntryTally, e); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+func (x *exporter) mark(m record.Mark) *[2]int {
+	if m == (record.Mark{}) {
+		return nil
+	}
+	return &[2]int{x.ranks[m.Seq], m.Order}
 }

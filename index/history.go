@@ -20,12 +20,13 @@ type history struct {
 
 // within returns the records of one kind about o that lie within the caps, in order of position: those
 // of the first n chunks, or of the last n. added are new records of that kind in order. It reads no more
-// than that from the store, besides the records it skips.
-func (h *history) within(k record.Kind, o record.Object, added []record.Source, n int, newest bool) ([]record.Source, error) {
+// than that from the store, besides the records it skips. end is the n-th chunk, when there is one and
+// the first are kept.
+func (h *history) within(k record.Kind, o record.Object, added []record.Source, n int, newest bool) (out []record.Source, end record.Mark, err error) {
 	prefix := record.SourcePrefix(h.ws, k, o)
 	c, err := h.r.Cursor(prefix, codec.PrefixEnd(prefix))
 	if err != nil {
-		return nil, err
+		return nil, end, err
 	}
 	defer c.Close()
 	stored := &sourceCursor{c: c, prefix: prefix, kind: k, object: o, skip: h.skip, backward: newest}
@@ -34,14 +35,13 @@ func (h *history) within(k record.Kind, o record.Object, added []record.Source, 
 		slices.Reverse(added)
 	}
 	var (
-		out    []record.Source
 		chunks int
-		last   place
+		last   record.Mark
 	)
 	for {
 		s, err := stored.peek()
 		if err != nil {
-			return nil, err
+			return nil, end, err
 		}
 		if len(added) > 0 && (s == nil || before(&added[0], s, newest)) {
 			s, added = &added[0], added[1:]
@@ -50,7 +50,7 @@ func (h *history) within(k record.Kind, o record.Object, added []record.Source, 
 		} else {
 			stored.advance()
 		}
-		if p := placeOf(s); chunks == 0 || p != last {
+		if p := s.Mark(); chunks == 0 || p != last {
 			if chunks == n {
 				break
 			}
@@ -59,10 +59,13 @@ func (h *history) within(k record.Kind, o record.Object, added []record.Source, 
 		}
 		out = append(out, *s)
 	}
-	if newest {
+	switch {
+	case newest:
 		slices.Reverse(out)
+	case chunks == n:
+		end = last
 	}
-	return out, nil
+	return out, end, nil
 }
 
 func before(a, b *record.Source, backward bool) bool {
@@ -210,9 +213,9 @@ func tallyOf(r kv.Reader, ws string, o record.Object) (record.Tally, error) {
 
 // distinctChunks counts the chunks behind some records.
 func distinctChunks(records []record.Source) int {
-	seen := make(map[place]bool, len(records))
+	seen := make(map[record.Mark]bool, len(records))
 	for i := range records {
-		seen[placeOf(&records[i])] = true
+		seen[records[i].Mark()] = true
 	}
 	return len(seen)
 }

@@ -88,7 +88,7 @@ func TestHubCostsItsCap(t *testing.T) {
 		r := &countingReader{Reader: view}
 		h := &history{r: r, skip: map[uint64]bool{1: true, 9_999: true}}
 		added := []record.Source{*hubRecord(20_000, 0, 0), *hubRecord(20_000, 0, 1)}
-		got, err := h.within(record.KindEntity, o, added, limit, newest)
+		got, _, err := h.within(record.KindEntity, o, added, limit, newest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestWithinAgainstAll(t *testing.T) {
 					}
 				}
 				h := &history{r: view, skip: skip}
-				got, err := h.within(record.KindEntity, o, added, limit, newest)
+				got, _, err := h.within(record.KindEntity, o, added, limit, newest)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -147,18 +147,18 @@ func TestWithinAgainstAll(t *testing.T) {
 }
 
 func cutChunks(all []record.Source, limit int, newest bool) (out []record.Source) {
-	var places []place
+	var places []record.Mark
 	for i := range all {
-		if p := placeOf(&all[i]); len(places) == 0 || places[len(places)-1] != p {
+		if p := all[i].Mark(); len(places) == 0 || places[len(places)-1] != p {
 			places = append(places, p)
 		}
 	}
-	keep := make(map[place]bool)
+	keep := make(map[record.Mark]bool)
 	for _, p := range capped(places, limit, newest) {
 		keep[p] = true
 	}
 	for i := range all {
-		if keep[placeOf(&all[i])] {
+		if keep[all[i].Mark()] {
 			out = append(out, all[i])
 		}
 	}

@@ -62,7 +62,8 @@ func importEntry(b *kv.Batch, ws, kind string, value []byte) error {
 			return err
 		}
 		t := record.Tally{Version: uint64(b.LSN()) + 1, Records: e.Records, Endpoints: e.Endpoints, Chunks: e.Chunks,
-			Weight: record.Weight(e.Weight), Types: e.Types, Digest: e.Digest, Rules: e.Rules}
+			Weight: record.Weight(e.Weight), Types: e.Types, Digest: e.Digest, RecordsEnd: importMark(e.RecordsEnd),
+			EndpointsEnd: importMark(e.EndpointsEnd), Rules: e.Rules}
 		return b.Set(record.TallyKey(ws, o), t.Encode())
 	}
 	return fmt.Errorf("%w: unknown kind", errEntry)
@@ -96,6 +97,13 @@ func importSource(b *kv.Batch, ws string, e *ExportedSource) error {
 		return fmt.Errorf("%w: source of kind %q about %q", errEntry, e.Kind, e.Object)
 	}
 	return b.Set(s.Key(ws), s.Encode())
+}
+
+func importMark(m *[2]int) record.Mark {
+	if m == nil {
+		return record.Mark{}
+	}
+	return record.Mark{Seq: seqOf(m[0]), Order: m[1]}
 }
 
 // seqOf is the sequence of a rank in a loaded store.

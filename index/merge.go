@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -70,27 +69,31 @@ func mergeRelation(tally *record.Tally, records []record.Source, c Caps) merged 
 
 // vote returns the type with most records.
 func vote(counts []record.TypeCount, records []record.Source) string {
-	best, n := UnknownType, 0
-	var tied []string
+	tied := leaders(counts)
+	if len(tied) > 1 {
+		for i := range records {
+			if slices.Contains(tied, records[i].Type) {
+				return records[i].Type
+			}
+		}
+	}
+	return tied[0]
+}
+
+// leaders returns the types that share the highest count, by name; there is always one.
+func leaders(counts []record.TypeCount) []string {
+	n := 0
+	tied := []string{UnknownType}
 	for _, c := range counts { // by name
 		switch {
 		case c.Type == "" || c.Count < n:
 		case c.Count == n:
 			tied = append(tied, c.Type)
 		default:
-			best, n = c.Type, c.Count
-			tied = append(tied[:0], c.Type)
+			n, tied = c.Count, []string{c.Type}
 		}
 	}
-	if len(tied) < 2 {
-		return best
-	}
-	for i := range records {
-		if slices.Contains(tied, records[i].Type) {
-			return records[i].Type
-		}
-	}
-	return best
+	return tied
 }
 
 func fragments(records []record.Source) []string {
@@ -105,30 +108,21 @@ func fragments(records []record.Source) []string {
 	return out
 }
 
-// place is where a chunk stands among all chunks.
-type place struct {
-	seq   uint64
-	order int
-}
-
-func placeOf(s *record.Source) place { return place{s.Seq, s.Order} }
-
-func (p place) compare(q place) int {
-	return cmp.Or(cmp.Compare(p.seq, q.seq), cmp.Compare(p.order, q.order))
-}
-
 // provenance lists the distinct chunks of two ordered lists in order, and the distinct paths of these
 // chunks, within the caps.
 func provenance(c Caps, a, b []record.Source) (sources, paths []string) {
 	all := make([]*record.Source, 0, len(a)+len(b))
-	for i := range a {
-		all = append(all, &a[i])
+	for len(a) > 0 || len(b) > 0 {
+		next := &a
+		if len(a) == 0 || len(b) > 0 && b[0].Mark().Compare(a[0].Mark()) < 0 {
+			next = &b
+		}
+		s := &(*next)[0]
+		*next = (*next)[1:]
+		if n := len(all); n == 0 || all[n-1].Mark() != s.Mark() {
+			all = append(all, s)
+		}
 	}
-	for i := range b {
-		all = append(all, &b[i])
-	}
-	slices.SortStableFunc(all, func(x, y *record.Source) int { return placeOf(x).compare(placeOf(y)) })
-	all = slices.CompactFunc(all, func(x, y *record.Source) bool { return placeOf(x) == placeOf(y) })
 	all = capped(all, c.Sources, c.KeepNewest)
 	seen := make(map[string]bool)
 	for _, s := range all {

@@ -53,12 +53,12 @@ func (x *example) merge(o record.Object) (record.Tally, merged) {
 			slices.Reverse(list)
 		}
 		var out []record.Source
-		seen := make(map[place]bool)
+		seen := make(map[record.Mark]bool)
 		for _, s := range list {
-			if !seen[placeOf(&s)] && len(seen) == x.caps.Sources {
+			if !seen[s.Mark()] && len(seen) == x.caps.Sources {
 				break
 			}
-			seen[placeOf(&s)] = true
+			seen[s.Mark()] = true
 			out = append(out, s)
 		}
 		if x.caps.KeepNewest {

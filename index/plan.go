@@ -183,6 +183,10 @@ func (p *Pipeline) deriveOne(h *history, e *edit) error {
 	if e.gone = e.tally.Empty(); e.gone {
 		return nil
 	}
+	if p.beyondCaps(e, &old) {
+		p.sum(e)
+		return nil
+	}
 	m, err := p.mergeStored(h, e.object, &e.tally, e.added)
 	if err != nil {
 		return err
@@ -214,25 +218,62 @@ func (p *Pipeline) deriveOne(h *history, e *edit) error {
 	return nil
 }
 
-// mergeStored derives the view of o from its records: the stored ones that h does not skip, and added.
-func (p *Pipeline) mergeStored(h *history, o record.Object, tally *record.Tally, added []record.Source) (merged, error) {
+// mergeStored derives the view of o from its records: the stored ones that h does not skip, and added. It
+// completes the tally with where the view ends.
+func (p *Pipeline) mergeStored(h *history, o record.Object, tally *record.Tally, added []record.Source) (m merged, err error) {
 	caps := p.cfg.Options.caps()
+	var records, endpoints []record.Source
 	if o.IsRelation() {
-		records, err := h.within(record.KindRelation, o, added, caps.Sources, caps.KeepNewest)
+		records, tally.RecordsEnd, err = h.within(record.KindRelation, o, added, caps.Sources, caps.KeepNewest)
 		if err != nil {
-			return merged{}, err
+			return m, err
 		}
 		return mergeRelation(tally, records, caps), nil
 	}
-	records, err := h.within(record.KindEntity, o, ofKind(added, record.KindEntity), caps.Sources, caps.KeepNewest)
+	records, tally.RecordsEnd, err = h.within(record.KindEntity, o, ofKind(added, record.KindEntity), caps.Sources, caps.KeepNewest)
 	if err != nil {
-		return merged{}, err
+		return m, err
 	}
-	endpoints, err := h.within(record.KindEndpoint, o, ofKind(added, record.KindEndpoint), caps.Sources, caps.KeepNewest)
+	endpoints, tally.EndpointsEnd, err = h.within(record.KindEndpoint, o, ofKind(added, record.KindEndpoint), caps.Sources, caps.KeepNewest)
 	if err != nil {
-		return merged{}, err
+		return m, err
 	}
 	return mergeEntity(tally, records, endpoints, caps), nil
+}
+
+// beyondCaps reports whether all records that come and go lie after the last chunks that the stored view
+// shows, so that only its sums change: the usual case for a hub, which then costs no reading at all.
+func (p *Pipeline) beyondCaps(e *edit, old *record.Tally) bool {
+	if old.Rules != p.rules || e.entity == nil && e.relation == nil || len(leaders(e.tally.Types)) > 1 {
+		return false // of tied types the first one in the records wins
+	}
+	for _, list := range [][]record.Source{e.removed, e.added} {
+		for i := range list {
+			end := old.RecordsEnd
+			if list[i].Kind == record.KindEndpoint {
+				end = old.EndpointsEnd
+			}
+			if end == (record.Mark{}) || list[i].Mark().Compare(end) <= 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sum brings the sums of a view up to date; the rest stays as it is stored.
+func (p *Pipeline) sum(e *edit) {
+	m := mergeEntity(&e.tally, nil, nil, Caps{})
+	if e.relation != nil {
+		m = mergeRelation(&e.tally, nil, Caps{})
+		e.nextRelation = *e.relation
+		e.nextRelation.Weight, e.nextRelation.SourceCount = m.weight, m.count
+		p.describe(e, e.relation.Description)
+		return
+	}
+	e.nextEntity = *e.entity
+	e.nextEntity.Type, e.nextEntity.SourceCount = m.typ, m.count
+	p.describe(e, e.entity.Description)
 }
 
 // needsSummary applies LightRAG's thresholds: few and short fragments are joined, one alone is kept.

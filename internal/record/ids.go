@@ -1,7 +1,6 @@
 package record
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -17,7 +16,14 @@ const (
 const chunkMark = "-chunk-"
 
 // ChunkID names a chunk: "<document id>-chunk-<order, at least 3 digits>".
-func ChunkID(doc string, order int) string { return fmt.Sprintf("%s%s%03d", doc, chunkMark, order) }
+func ChunkID(doc string, order int) string {
+	b := make([]byte, 0, len(doc)+len(chunkMark)+8)
+	b = append(append(b, doc...), chunkMark...)
+	for least := 100; least > 1 && order < least; least /= 10 {
+		b = append(b, '0')
+	}
+	return string(strconv.AppendInt(b, int64(order), 10))
+}
 
 // ParseChunkID splits a chunk id; ok is false when id is not one.
 func ParseChunkID(id string) (doc string, order int, ok bool) {

@@ -24,7 +24,8 @@ var documentSample = Document{ID: "a/b", Seq: 7, Status: StatusFailed,
 var chunkSample = Chunk{Doc: "d", Order: 3, Start: 1, End: 4, Tokens: 5, LineTokens: 6, Path: "p", Content: "日本", Extractor: "x",
 	Truncated: true, Dropped: []Count{{"a", 1}}, Repaired: []Count{{"b", 2}}, Warnings: []string{"w"}}
 
-var tallySample = Tally{Version: 9, Records: 3, Endpoints: 1, Chunks: 2, Weight: 2_500_000, Types: []TypeCount{{"a", 1}, {"b", 2}}, Digest: "d", Rules: 77}
+var tallySample = Tally{Version: 9, Records: 3, Endpoints: 1, Chunks: 2, Weight: 2_500_000, Types: []TypeCount{{"a", 1}, {"b", 2}}, Digest: "d",
+	RecordsEnd: Mark{3, 4}, EndpointsEnd: Mark{5, 6}, Rules: 77}
 
 func sourceSamples() []Source {
 	pos := Position{Seq: 1 << 40, Order: 2, Record: 3}
@@ -154,6 +155,22 @@ func TestTallyReturns(t *testing.T) {
 	}
 	if !tally.Empty() || tally.Weight != 0 || len(tally.Types) != 0 {
 		t.Errorf("left over: %+v", tally)
+	}
+}
+
+func TestChunkIDs(t *testing.T) {
+	for order, want := range map[int]string{0: "d-chunk-000", 7: "d-chunk-007", 42: "d-chunk-042", 100: "d-chunk-100", 12345: "d-chunk-12345"} {
+		if got := ChunkID("d", order); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if doc, n, ok := ParseChunkID(want); doc != "d" || n != order || !ok {
+			t.Errorf("%q is %q, %d, %t", want, doc, n, ok)
+		}
+	}
+	for _, id := range []string{"d-chunk-1", "d-chunk-0100", "d-chunk-", "chunk-000", "d-chunk--01"} {
+		if _, _, ok := ParseChunkID(id); ok {
+			t.Errorf("%q is taken for a chunk id", id)
+		}
 	}
 }
 

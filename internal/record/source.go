@@ -110,6 +110,9 @@ type Source struct {
 	Reversed    bool     // relations: the text named the larger end of the pair first
 }
 
+// Mark is the place of the chunk the record comes from.
+func (p Position) Mark() Mark { return Mark{Seq: p.Seq, Order: p.Order} }
+
 // ChunkID is the chunk the record comes from.
 func (s *Source) ChunkID() string { return ChunkID(s.Doc, s.Order) }
 

@@ -37,6 +37,17 @@ type TypeCount struct {
 	Count int    `json:"count"`
 }
 
+// Mark is the place of a chunk among all chunks; the zero Mark stands for none.
+type Mark struct {
+	Seq   uint64 `json:"seq"`
+	Order int    `json:"order"`
+}
+
+// Compare orders chunks by document sequence and chunk order.
+func (m Mark) Compare(n Mark) int {
+	return cmp.Or(cmp.Compare(m.Seq, n.Seq), cmp.Compare(m.Order, n.Order))
+}
+
 // Tally sums all source records of one object: what the merged view needs of records beyond its caps,
 // kept up to date by each commit so that a hub costs no more than its cap.
 type Tally struct {
@@ -54,6 +65,9 @@ type Tally struct {
 	// Digest identifies the fragments and the summarizer behind a summarised description; empty when the
 	// description is a plain join of its fragments.
 	Digest string
+	// RecordsEnd and EndpointsEnd are the last chunks whose records the stored view shows, when caps that
+	// keep the first ones are reached; records after them change nothing but the sums above.
+	RecordsEnd, EndpointsEnd Mark
 	// Rules is a fingerprint of the caps and thresholds that the stored view was derived with.
 	Rules uint32
 }
@@ -134,6 +148,10 @@ func (t *Tally) Encode() []byte {
 		b = codec.AppendUvarint(b, uint64(c.Count))
 	}
 	b = codec.AppendString(b, t.Digest)
+	for _, m := range [...]Mark{t.RecordsEnd, t.EndpointsEnd} {
+		b = codec.AppendUvarint(b, m.Seq)
+		b = codec.AppendUvarint(b, uint64(m.Order))
+	}
 	return codec.AppendUvarint(b, uint64(t.Rules))
 }
 
@@ -146,6 +164,9 @@ func DecodeTally(v []byte) (Tally, error) {
 		t.Types = append(t.Types, TypeCount{Type: r.String(), Count: r.Int()})
 	}
 	t.Digest = r.String()
+	for _, m := range [...]*Mark{&t.RecordsEnd, &t.EndpointsEnd} {
+		m.Seq, m.Order = r.Uvarint(), r.Int()
+	}
 	t.Rules = uint32(r.Uvarint())
 	return t, r.Done()
 }
