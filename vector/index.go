@@ -83,6 +83,7 @@ type IndexStats struct {
 	Nodes   int    // slots inserted and not removed
 	Links   int64  // directed links between them, all levels
 	Levels  int    // 0 when empty
+	Entry   string // id of the vector where searches begin
 	Bytes   int64  // memory beside the points
 	Log     int64  // bytes persisted since the last checkpoint
 	Written int64  // bytes of the last checkpoint

@@ -168,7 +168,7 @@ func (x *Index) Stats() vector.IndexStats {
 	st := vector.IndexStats{Kind: "hnsw", Nodes: int(x.nodes.Load()), Links: x.links.Load(),
 		Log: x.log.logged.Load(), Written: x.log.written.Load()}
 	if e := x.entry.Load(); e != noEntry {
-		st.Levels = int(e>>32) + 1
+		st.Levels, st.Entry = int(e>>32)+1, x.points.ID(uint32(e))
 	}
 	// Upper levels hold one link array per M nodes, on average.
 	const perNode = 1 + 4 + 1 + 1 + 24

@@ -139,7 +139,7 @@ func (l *loaded) replay(x *Index, in *codec.Reader) error {
 	if err := in.Err(); err != nil {
 		return err
 	}
-	if byte(op) == opNode && op < 256 {
+	if op == uint64(opNode) {
 		_, err := l.add(x, ord)
 		return err
 	}

@@ -1,6 +1,7 @@
 package hnsw
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -112,7 +113,7 @@ func (x *Index) Drain() []func(*kv.Batch) error {
 }
 
 // checkpoint returns the writes of the whole graph under a new epoch. Until the last of them, which
-// switches the header and removes the old epoch, the old form stays valid.
+// switches the header and removes every other epoch, the old form stays valid.
 func (x *Index) checkpoint() []func(*kv.Batch) error {
 	l := &x.log
 	l.epoch++
@@ -147,7 +148,9 @@ func (x *Index) checkpoint() []func(*kv.Batch) error {
 	head, epoch := x.header(), l.epoch
 	last := func(b *kv.Batch) error {
 		for _, kind := range []byte{kindChunk, kindRecord} {
-			if err := b.DeleteRange(x.numbered(kind, 0, 0), x.numbered(kind, epoch, 0)); err != nil {
+			below := b.DeleteRange(x.numbered(kind, 0, 0), x.numbered(kind, epoch, 0))
+			above := b.DeleteRange(x.numbered(kind, epoch+1, 0), codec.PrefixEnd(x.key(kind)))
+			if err := errors.Join(below, above); err != nil {
 				return fmt.Errorf("hnsw: save checkpoint: %w", err)
 			}
 		}

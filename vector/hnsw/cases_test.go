@@ -1,0 +1,155 @@
+package hnsw_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/vector"
+)
+
+// HC-17 (a): one vector is added, deleted and added again.
+func TestHC17_DeleteTheOnlyVector(t *testing.T) {
+	for _, variant := range variants {
+		t.Run(variant.name, func(t *testing.T) {
+			s := newStore(t, variant.exactBytes)
+			c := s.create("v", vector.Config{Dim: 3})
+			put := func(b *kv.Batch) error { return c.Put(b, "a", []float32{1, 2, 3}) }
+			find := func(want int) {
+				t.Helper()
+				snap := s.view()
+				defer snap.Close()
+				hits, err := c.Search(context.Background(), snap, []float32{1, 2, 3}, vector.SearchOptions{K: 5})
+				if err != nil || len(hits) != want {
+					t.Errorf("hits %v, %v, want %d", hits, err, want)
+				}
+			}
+			for range 3 {
+				s.write(put)
+				find(1)
+				s.settle()
+				find(1)
+				s.write(func(b *kv.Batch) error { return c.Delete(b, "a") })
+				find(0)
+				s.settle()
+				find(0)
+				s.check()
+			}
+			s.write(put)
+			find(1)
+		})
+	}
+}
+
+// HC-17 (b): of 300 vectors the current entry point is deleted 60 times; every living vector stays its own
+// nearest, before and after reopening.
+func TestHC17_DeleteTheEntryPoint(t *testing.T) {
+	for _, variant := range variants {
+		t.Run(variant.name, func(t *testing.T) {
+			const dim = 8
+			s := newStore(t, variant.exactBytes)
+			r := newRand(t, 17)
+			c := s.create("v", vector.Config{Dim: dim})
+			m := model{}
+			s.write(func(b *kv.Batch) error {
+				for i := range 300 {
+					id := fmt.Sprintf("v%03d", i)
+					m[id] = random(r, dim)
+					if err := c.Put(b, id, m[id]); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			s.settle()
+			every := func() {
+				t.Helper()
+				snap := s.view()
+				defer snap.Close()
+				sum := 0.0
+				for id, v := range m {
+					hits, err := c.Search(context.Background(), snap, v, vector.SearchOptions{K: 10})
+					if err != nil {
+						t.Fatal(err)
+					}
+					sum += recall(t, vector.Cosine, m, v, 10, nil, hits)
+					if hits[0].ID != id {
+						t.Errorf("nearest to %q is %q", id, hits[0].ID)
+					}
+				}
+				if mean := sum / float64(len(m)); mean < 0.99 {
+					t.Errorf("recall at 10 is %v", mean)
+				}
+			}
+			for range 60 {
+				victim := entryOf(c, m)
+				delete(m, victim)
+				s.write(func(b *kv.Batch) error { return c.Delete(b, victim) })
+				s.settle()
+				every()
+			}
+			s.check()
+			s.reopen()
+			c = s.collection("v")
+			every()
+			s.check()
+		})
+	}
+}
+
+// HC-16 (f) and (g), and what else may be asked of a collection.
+func TestHC16_SmallAndOddSearches(t *testing.T) {
+	for _, variant := range variants {
+		t.Run(variant.name, func(t *testing.T) {
+			s := newStore(t, variant.exactBytes)
+			ctx := context.Background()
+			c := s.create("v", vector.Config{Dim: 2})
+			empty := s.view()
+			if hits, err := c.Search(ctx, empty, []float32{1, 0}, vector.SearchOptions{K: 10}); err != nil || len(hits) != 0 {
+				t.Errorf("empty store: %v, %v", hits, err)
+			}
+			empty.Close()
+			s.write(func(b *kv.Batch) error {
+				for _, id := range []string{"c", "a", "b"} {
+					if err := c.Put(b, id, []float32{1, 1}); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			s.settle()
+			snap := s.view()
+			defer snap.Close()
+			hits, err := c.Search(ctx, snap, []float32{1, 0}, vector.SearchOptions{K: 10})
+			if err != nil || len(hits) != 3 || hits[0].ID != "a" || hits[1].ID != "b" || hits[2].ID != "c" {
+				t.Errorf("three equal vectors: %v, %v", hits, err)
+			}
+			for _, k := range []int{0, -1} {
+				if hits, err := c.Search(ctx, snap, []float32{1, 0}, vector.SearchOptions{K: k}); err != nil || hits != nil {
+					t.Errorf("K %d: %v, %v", k, hits, err)
+				}
+			}
+			if hits, err := c.Search(ctx, snap, []float32{0, 0}, vector.SearchOptions{K: 3}); err != nil || hits != nil {
+				t.Errorf("zero query: %v, %v", hits, err)
+			}
+			nan := float32(math.NaN())
+			if _, err := c.Search(ctx, snap, []float32{nan, 0}, vector.SearchOptions{K: 3}); !errors.Is(err, vector.ErrVector) {
+				t.Errorf("NaN query: %v", err)
+			}
+			if _, err := c.Search(ctx, snap, []float32{1}, vector.SearchOptions{K: 3}); !errors.Is(err, vector.ErrDimension) {
+				t.Errorf("short query: %v", err)
+			}
+			top := float64(hits[0].Score)
+			if hits, err := c.Search(ctx, snap, []float32{1, 0}, vector.SearchOptions{K: 3, MinScore: &top}); err != nil || len(hits) != 3 {
+				t.Errorf("score limit is inclusive: %v, %v", hits, err)
+			}
+			over := math.Nextafter(top, 2)
+			if hits, err := c.Search(ctx, snap, []float32{1, 0}, vector.SearchOptions{K: 3, MinScore: &over}); err != nil || len(hits) != 0 {
+				t.Errorf("above the score: %v, %v", hits, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,249 @@
+package hnsw_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/vector"
+)
+
+// variants are the searchers that the suite holds to one standard.
+var variants = []struct {
+	name       string
+	exactBytes int64
+	recall     float64 // at 10, mean over the queries of a test
+}{
+	{"exact", exactAlways, 1},
+	{"hnsw", indexAlways, 0.98},
+}
+
+var metrics = []vector.Metric{vector.Cosine, vector.Dot, vector.L2}
+
+// TestConformance runs random inserts, replacements and deletes against a model, with views held at old
+// commits, uncommitted changes in a batch, and reopening, and compares every kind of search with brute
+// force.
+func TestConformance(t *testing.T) {
+	for _, variant := range variants {
+		for _, metric := range metrics {
+			t.Run(variant.name+"/"+metric.String(), func(t *testing.T) {
+				t.Parallel()
+				s := newStore(t, variant.exactBytes)
+				run := &machine{t: t, s: s, r: newRand(t, 7), metric: metric, dim: 24, now: model{}}
+				run.c = s.create("v", vector.Config{Metric: metric, Dim: run.dim})
+				for round := range 40 {
+					run.round(round)
+				}
+				run.release()
+				s.settle()
+				s.check()
+				if got := run.sum / float64(run.searches); got < variant.recall {
+					t.Errorf("mean recall %.4f over %d searches, want %.2f", got, run.searches, variant.recall)
+				}
+			})
+		}
+	}
+}
+
+// held is a view with the model at its commit.
+type held struct {
+	snap *kv.Snapshot
+	m    model
+}
+
+type machine struct {
+	t        *testing.T
+	s        *store
+	c        *vector.Collection
+	r        *rand.Rand
+	metric   vector.Metric
+	dim      int
+	now      model
+	views    []held
+	sum      float64
+	searches int
+}
+
+func (k *machine) round(round int) {
+	next := k.now.clone()
+	drop := k.r.IntN(6) == 0
+	stage := func(b *kv.Batch) error {
+		for range 1 + k.r.IntN(60) {
+			id := fmt.Sprintf("v%03d", k.r.IntN(700))
+			if k.r.IntN(3) == 0 {
+				delete(next, id)
+				if err := k.c.Delete(b, id); err != nil {
+					return err
+				}
+				continue
+			}
+			v := random(k.r, k.dim)
+			next[id] = v
+			if err := k.c.Put(b, id, v); err != nil {
+				return err
+			}
+		}
+		k.compare(b, next)
+		if drop {
+			return errDropped
+		}
+		return nil
+	}
+	_, err := k.s.update(context.Background(), "", nil, stage)
+	switch {
+	case drop && errors.Is(err, errDropped):
+	case err != nil:
+		k.t.Fatal(err)
+	default:
+		k.now = next
+	}
+	if k.r.IntN(4) == 0 {
+		k.views = append(k.views, held{k.s.view(), k.now.clone()})
+	}
+	if len(k.views) > 3 {
+		k.views[0].snap.Close()
+		k.views = k.views[1:]
+	}
+	for _, v := range k.views {
+		k.compare(v.snap, v.m)
+	}
+	switch k.r.IntN(8) {
+	case 0:
+		k.s.settle()
+		k.s.check()
+	case 1:
+		k.release()
+		k.s.reopen()
+		k.c = k.s.collection("v")
+		k.s.check()
+	}
+	snap := k.s.view()
+	defer snap.Close()
+	k.compare(snap, k.now)
+}
+
+var errDropped = errors.New("batch dropped on purpose")
+
+func (k *machine) release() {
+	for _, v := range k.views {
+		v.snap.Close()
+	}
+	k.views = nil
+}
+
+// compare searches r in several ways and holds the results against m.
+func (k *machine) compare(r kv.Reader, m model) {
+	k.t.Helper()
+	ctx := context.Background()
+	if n, err := k.c.Len(r); err != nil || n != len(m) {
+		k.t.Errorf("length %d, %v, want %d", n, err, len(m))
+	}
+	q := random(k.r, k.dim)
+	some := func(id string) bool { return id[3]%3 == 0 }
+	few := func(id string) bool { return id[2:] == "07" }
+	for _, o := range []vector.SearchOptions{
+		{K: 10}, {K: 1}, {K: 10, Exact: true}, {K: 10, Filter: some}, {K: 10, Filter: few}, {K: 2000},
+	} {
+		hits, err := k.c.Search(ctx, r, q, o)
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		k.sum += recall(k.t, k.metric, m, q, o.K, o.Filter, hits)
+		k.searches++
+	}
+	ids := []string{"v001", "v002", "v001", "nowhere", "v100", "v300", "v699"}
+	allowed := func(id string) bool {
+		return id == "v001" || id == "v002" || id == "v100" || id == "v300" || id == "v699"
+	}
+	hits, err := k.c.Search(ctx, r, q, vector.SearchOptions{K: 3, IDs: ids})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	if got := recall(k.t, k.metric, m, q, 3, allowed, hits); got < 1 {
+		k.t.Errorf("recall %v among given ids", got)
+	}
+	all := m.brute(k.metric, q, nil)
+	if len(all) > 5 {
+		least := (all[4].score + all[5].score) / 2
+		hits, err := k.c.Search(ctx, r, q, vector.SearchOptions{K: 50, MinScore: &least, Exact: true})
+		if err != nil || len(hits) != 5 && math.Abs(all[4].score-all[5].score) > 1e-3 {
+			k.t.Errorf("%d hits above the score of five: %v", len(hits), err)
+		}
+	}
+	k.compareRows(r, m)
+}
+
+func (k *machine) compareRows(r kv.Reader, m model) {
+	k.t.Helper()
+	last, n := "", 0
+	for row, err := range k.c.All(r) {
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		if n > 0 && row.ID <= last {
+			k.t.Errorf("%q comes after %q", row.ID, last)
+		}
+		last = row.ID
+		n++
+		v, ok := m[row.ID]
+		if !ok || score(vector.Cosine, v, row.Vector) < 0.9999 {
+			k.t.Errorf("row %q: stored %v, vector %v, want %v", row.ID, ok, row.Vector, v)
+		}
+	}
+	if n != len(m) {
+		k.t.Errorf("%d rows, want %d", n, len(m))
+	}
+}
+
+// Every vector of 10,000 equal ones must stay reachable, and equal scores must come in order of id where
+// the search is exact.
+func TestIdenticalVectors(t *testing.T) {
+	for _, variant := range variants {
+		t.Run(variant.name, func(t *testing.T) {
+			t.Parallel()
+			const n = 10000
+			s := newStore(t, variant.exactBytes)
+			c := s.create("v", vector.Config{Dim: 8, EfConstruction: 32})
+			v := []float32{1, 2, 3, 4, 5, 6, 7, 8}
+			s.write(func(b *kv.Batch) error {
+				for i := range n {
+					if err := c.Put(b, fmt.Sprintf("v%05d", i), v); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			s.settle()
+			s.check()
+			snap := s.view()
+			hits, err := c.Search(context.Background(), snap, v, vector.SearchOptions{K: 20})
+			if err != nil || len(hits) != 20 {
+				t.Fatalf("%d hits, %v", len(hits), err)
+			}
+			hits, err = c.Search(context.Background(), snap, v, vector.SearchOptions{K: 20, Exact: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, h := range hits {
+				if h.ID != fmt.Sprintf("v%05d", i) {
+					t.Errorf("hit %d is %q", i, h.ID)
+				}
+			}
+			snap.Close()
+			s.write(func(b *kv.Batch) error {
+				for i := 0; i < n; i += 3 {
+					if err := c.Delete(b, fmt.Sprintf("v%05d", i)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			s.settle()
+			s.check()
+		})
+	}
+}

@@ -1,0 +1,271 @@
+package hnsw_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/vector"
+	"github.com/glimdb/db/vector/hnsw"
+)
+
+// store is a minimal commit path over a real engine: one writer at a time, LSN by LSN.
+type store struct {
+	t  testing.TB
+	fs vfs.FS
+	o  vector.SetOptions
+
+	mu  sync.Mutex
+	kv  *kv.Store
+	lsn kv.LSN
+	set *vector.Set
+}
+
+const exactAlways, indexAlways = 1 << 40, -1
+
+func newStore(t testing.TB, exactBytes int64) *store {
+	s := &store{t: t, fs: vfs.NewMem(), o: vector.SetOptions{NewIndex: hnsw.Factory, ExactBytes: exactBytes}}
+	s.open()
+	t.Cleanup(s.close)
+	return s
+}
+
+var lsnKey = []byte{1, 'l'}
+
+func (s *store) open() {
+	s.t.Helper()
+	var err error
+	if s.kv, err = kv.Open("db", kv.Options{FS: s.fs}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.lsn = 0
+	snap := s.view()
+	if v, err := snap.Get(lsnKey); err == nil {
+		if _, err := fmt.Sscan(string(v), &s.lsn); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	snap.Close()
+	snap = s.view()
+	defer snap.Close()
+	s.o.Update, s.o.Oldest = s.update, s.kv.OldestLSN
+	if s.set, err = vector.OpenSet(snap, s.o); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *store) close() {
+	if s.set != nil {
+		if err := s.set.Close(); err != nil {
+			s.t.Error(err)
+		}
+		if err := s.kv.Close(); err != nil {
+			s.t.Error(err)
+		}
+		s.set = nil
+	}
+}
+
+func (s *store) reopen() {
+	s.t.Helper()
+	s.close()
+	s.open()
+}
+
+func (s *store) update(ctx context.Context, _ string, _ []string, fn func(*kv.Batch) error) (kv.LSN, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	b, err := s.kv.NewBatch(s.lsn)
+	if err != nil {
+		return 0, err
+	}
+	defer b.Close()
+	if err := fn(b); err != nil {
+		return 0, err
+	}
+	if err := b.Set(lsnKey, fmt.Append(nil, s.lsn+1)); err != nil {
+		return 0, err
+	}
+	if err := s.kv.Apply(b); err != nil {
+		return 0, err
+	}
+	s.lsn++
+	b.Committed(s.lsn)
+	return s.lsn, nil
+}
+
+func (s *store) write(fn func(b *kv.Batch) error) {
+	s.t.Helper()
+	if _, err := s.update(context.Background(), "", nil, fn); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *store) view() *kv.Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	snap, err := s.kv.Snapshot(s.lsn)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return snap
+}
+
+func (s *store) settle() {
+	s.t.Helper()
+	if err := s.set.Settle(context.Background()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *store) create(name string, c vector.Config) *vector.Collection {
+	s.t.Helper()
+	s.write(func(b *kv.Batch) error {
+		_, err := s.set.Create(b, "", name, c)
+		return err
+	})
+	return s.collection(name)
+}
+
+func (s *store) collection(name string) *vector.Collection {
+	s.t.Helper()
+	snap := s.view()
+	defer snap.Close()
+	c, err := s.set.Collection(snap, "", name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c
+}
+
+func (s *store) check() {
+	s.t.Helper()
+	snap := s.view()
+	defer snap.Close()
+	for p, err := range s.set.Check(context.Background(), snap, "") {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.t.Error(p)
+	}
+}
+
+// model is the plain truth: vectors by id, as given.
+type model map[string][]float32
+
+func (m model) clone() model {
+	out := make(model, len(m))
+	for id, v := range m {
+		out[id] = v
+	}
+	return out
+}
+
+func score(metric vector.Metric, a, b []float32) float64 {
+	var dot, aa, bb, dd float64
+	for i := range a {
+		x, y := float64(a[i]), float64(b[i])
+		dot += x * y
+		aa += x * x
+		bb += y * y
+		dd += (x - y) * (x - y)
+	}
+	switch metric {
+	case vector.Cosine:
+		return dot / math.Sqrt(aa*bb)
+	case vector.Dot:
+		return dot
+	}
+	return -math.Sqrt(dd)
+}
+
+type scored struct {
+	id    string
+	score float64
+}
+
+// brute returns every admitted vector, best first, ties by id.
+func (m model) brute(metric vector.Metric, q []float32, filter func(string) bool) []scored {
+	var out []scored
+	for id, v := range m {
+		if filter == nil || filter(id) {
+			out = append(out, scored{id, score(metric, q, v)})
+		}
+	}
+	slices.SortFunc(out, func(a, b scored) int {
+		if c := cmp.Compare(b.score, a.score); c != 0 {
+			return c
+		}
+		return strings.Compare(a.id, b.id)
+	})
+	return out
+}
+
+// tolerance is how far a float32 score may be from the exact one.
+func tolerance(metric vector.Metric, q []float32) float64 {
+	if metric == vector.L2 {
+		return 1e-3 // the root of a small squared distance magnifies its rounding
+	}
+	return 1e-4 * (1 + float64(len(q))/64)
+}
+
+// recall compares hits with the truth: every hit must exist, be admitted, carry its true score, and come
+// in order; the share of true neighbours found is returned (a hit as near as the K-th counts as one).
+func recall(t testing.TB, metric vector.Metric, m model, q []float32, k int, filter func(string) bool, hits []vector.Hit) float64 {
+	t.Helper()
+	want := m.brute(metric, q, filter)
+	want = want[:min(k, len(want))]
+	if len(hits) != len(want) {
+		t.Errorf("%d hits, want %d", len(hits), len(want))
+	}
+	tol := tolerance(metric, q)
+	seen := map[string]bool{}
+	found := 0
+	for i, h := range hits {
+		v, ok := m[h.ID]
+		if !ok || seen[h.ID] || filter != nil && !filter(h.ID) {
+			t.Errorf("hit %q: stored %v, repeated %v", h.ID, ok, seen[h.ID])
+			continue
+		}
+		seen[h.ID] = true
+		exact := score(metric, q, v)
+		if math.Abs(exact-float64(h.Score)) > tol {
+			t.Errorf("hit %q has score %v, want %v", h.ID, h.Score, exact)
+		}
+		if i > 0 && (hits[i-1].Score < h.Score || hits[i-1].Score == h.Score && hits[i-1].ID > h.ID) {
+			t.Errorf("hits %d and %d are out of order: %v %v", i-1, i, hits[i-1], h)
+		}
+		if len(want) > 0 && exact >= want[len(want)-1].score-tol/10 {
+			found++
+		}
+	}
+	if len(want) == 0 {
+		return 1
+	}
+	return float64(found) / float64(len(want))
+}
+
+func random(r *rand.Rand, dim int) []float32 {
+	v := make([]float32, dim)
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
+	}
+	return v
+}
+
+func newRand(t testing.TB, seed uint64) *rand.Rand {
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 1))
+}
