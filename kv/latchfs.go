@@ -132,6 +132,17 @@ func (f *latchFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	return file, err
 }
 
+// List implements vfs.FS. The engine lists the directory once more at the end of its opening; were that to
+// fail, it would fall over the jobs that it has already started. An empty list tells it of no garbage.
+func (f *latchFS) List(dir string) ([]string, error) {
+	names, err := f.FS.List(dir)
+	if p, _ := f.latch.state(); err == nil || p != opening || f.FS.PathDir(f.FS.PathJoin(dir, "x")) != f.dir {
+		return names, err
+	}
+	f.latch.set(err)
+	return nil, nil
+}
+
 // Create implements vfs.FS.
 func (f *latchFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	return f.create(name, c, func() (vfs.File, error) { return f.FS.Create(name, c) })

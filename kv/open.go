@@ -50,11 +50,11 @@ func (s *Store) start(dir string, o Options) (err error) {
 	po.EventListener = s.events()
 	defer func() {
 		if r := recover(); r != nil { // the engine panics on some failures of opening
-			err = panicked(r)
+			err = errors.Join(s.latch.failure(), panicked(r))
 		}
 	}()
 	if s.db, err = pebble.Open(dir, po); err != nil {
-		return err
+		return errors.Join(s.latch.failure(), err)
 	}
 	if cause := s.latch.failure(); cause != nil {
 		return errors.Join(cause, s.db.Close())
@@ -85,7 +85,7 @@ func canonical(dir string) (string, error) {
 // claim locks an existing directory and checks that it holds a store or may hold a new one. A directory that
 // is not there yet is made, durably, and locked by the engine.
 func (s *Store) claim(dir string) error {
-	names, err := s.fs.List(dir)
+	names, err := s.fs.FS.List(dir)
 	if errors.Is(err, iofs.ErrNotExist) && !s.readOnly {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (s *Store) claim(dir string) error {
 	if _, err := s.fs.Lock(s.fs.PathJoin(dir, lockName)); err != nil {
 		return err
 	}
-	if names, err = s.fs.List(dir); err != nil {
+	if names, err = s.fs.FS.List(dir); err != nil {
 		return err
 	}
 	return inspect(names, s.readOnly)

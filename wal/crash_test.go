@@ -202,23 +202,64 @@ func verifyPrefix(t *testing.T, fs vfs.FS, sc script, acked kv.LSN, atMost kv.LS
 	}
 }
 
-const scriptCommits = 28
+// The loops start from what a process left that was killed after baseCommits, so that opening, with logs to
+// replay and flush, is among the operations that fail, and go on to scriptCommits.
+const baseCommits, scriptCommits = 9, 28
 
-func TestHC03_PowerLossAtEveryOperation(t *testing.T) {
-	sc := script{seed: 1}
+// killedBase returns that disk.
+func killedBase(t *testing.T, sc script) *testkit.CrashFS {
+	t.Helper()
+	fs := testkit.NewCrashFS(sc.seed)
+	s, l, err := openLog(fs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range baseCommits {
+		if _, err := sc.commit(context.Background(), l, i+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed := fs.Clone(sc.seed)
+	if err := errors.Join(l.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return killed
+}
+
+// runScriptLoop runs the script under one of the loops of testkit. extra is the number of commits that may be
+// found beside the acknowledged ones.
+func runScriptLoop(t *testing.T, sc script, l testkit.Loop, extra kv.LSN,
+	loop func(testkit.Loop, func(*testkit.CrashFS) error, func(*testkit.CrashFS, bool)) int) {
+	t.Helper()
+	least := kv.LSN(0)
+	if l.Base != nil {
+		least = baseCommits
+	}
 	var acked kv.LSN
-	n := testkit.EveryCrashPoint(t, testkit.Loop{Seed: 1}, func(fs *testkit.CrashFS) error {
-		acked = 0
+	n := loop(l, func(fs *testkit.CrashFS) error {
+		acked = least
 		return runScript(fs, sc, scriptCommits, &acked)
 	}, func(fs *testkit.CrashFS, survived bool) {
 		if survived && acked != scriptCommits {
 			t.Fatalf("survived with %d commits", acked)
 		}
-		verifyPrefix(t, fs, sc, acked, acked+1)
+		verifyPrefix(t, fs, sc, acked, acked+extra)
 	})
-	t.Logf("%d crash points", n)
+	t.Logf("%d points", n)
 }
 
+func TestHC03_PowerLossAtEveryOperation(t *testing.T) {
+	sc := script{seed: 1}
+	for _, base := range []*testkit.CrashFS{nil, killedBase(t, sc)} {
+		runScriptLoop(t, sc, testkit.Loop{Seed: 1, Base: base}, 1,
+			func(l testkit.Loop, run func(*testkit.CrashFS) error, verify func(*testkit.CrashFS, bool)) int {
+				return testkit.EveryCrashPoint(t, l, run, verify)
+			})
+	}
+}
+
+// TestHC19_DiskFullAtEveryOperation: on a full disk the failed log is cut back, so that exactly the
+// acknowledged commits are there.
 func TestHC19_DiskFullAtEveryOperation(t *testing.T) {
 	faultLoop(t, testkit.EveryFault, testkit.ErrNoSpace, 0)
 }
@@ -233,28 +274,19 @@ func TestHC19_TransientFailureAtEveryOperation(t *testing.T) {
 
 type loopFunc func(testing.TB, testkit.Loop, error, func(*testkit.CrashFS) error, func(*testkit.CrashFS, bool)) int
 
-// faultLoop fails the disk at every operation. extra is the number of commits that may be found beside the
-// acknowledged ones: none where the failed log could still be cut back.
 func faultLoop(t *testing.T, loop loopFunc, fault error, extra kv.LSN) {
+	t.Helper()
 	sc := script{seed: 2}
-	var acked kv.LSN
-	n := loop(t, testkit.Loop{Seed: 2}, fault, func(fs *testkit.CrashFS) error {
-		acked = 0
-		err := runScript(fs, sc, scriptCommits, &acked)
-		if err == nil {
-			return nil
-		}
-		if !errors.Is(err, fault) {
-			t.Errorf("error does not carry its cause: %v", err)
-		}
-		return err
-	}, func(fs *testkit.CrashFS, survived bool) {
-		if survived && acked != scriptCommits {
-			t.Fatalf("survived with %d commits", acked)
-		}
-		verifyPrefix(t, fs, sc, acked, acked+extra)
-	})
-	t.Logf("%d fault points", n)
+	runScriptLoop(t, sc, testkit.Loop{Seed: 2, Base: killedBase(t, sc)}, extra,
+		func(l testkit.Loop, run func(*testkit.CrashFS) error, verify func(*testkit.CrashFS, bool)) int {
+			return loop(t, l, fault, func(fs *testkit.CrashFS) error {
+				err := run(fs)
+				if err != nil && !errors.Is(err, fault) {
+					t.Errorf("error does not carry its cause: %v", err)
+				}
+				return err
+			}, verify)
+		})
 }
 
 // TestHC19_ConcurrentWriters fails or cuts the disk under many writers: nobody hangs, every acknowledged
