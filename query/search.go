@@ -110,7 +110,7 @@ const edgeBatch = 64
 // an edge, and properties are read for the few that fit.
 func (q *run) incident(ctx context.Context, r *reader, names []string, l *leg) error {
 	budget, count := q.opt.Budget.Relations, q.e.count
-	limit := budget/count.leastRelation() + 1
+	limit := budget/(2*count.leastRelation()) + 1 // a first guess: real lines are at least twice the empty one
 	dangling, sum := 0, 0
 	for done := 0; sum <= budget; limit *= 4 {
 		if err := ctx.Err(); err != nil {
