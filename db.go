@@ -11,6 +11,7 @@ import (
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/query"
 	"github.com/glimdb/db/vector"
+	"github.com/glimdb/db/vector/hnsw"
 	"github.com/glimdb/db/wal"
 )
 
@@ -78,7 +79,7 @@ func (d *DB) open() (err error) {
 	if err != nil {
 		return err
 	}
-	set := vector.SetOptions{Oldest: d.store.OldestLSN, Logger: o.Logger}
+	set := vector.SetOptions{NewIndex: hnsw.Factory, Oldest: d.store.OldestLSN, Logger: o.Logger}
 	if !o.ReadOnly {
 		set.Update = d.log.Update
 	}

@@ -59,7 +59,7 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 			if err != nil {
 				return s, err
 			}
-			s.VectorBytes += c.Stats().MemoryBytes
+			s.VectorBytes += c.Stats().Bytes
 			if name == record.ChunkCollection {
 				if s.Chunks, err = c.Len(r); err != nil {
 					return s, err

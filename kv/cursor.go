@@ -13,13 +13,14 @@ import (
 // between the owner's own calls it is never contended.
 type cursor struct {
 	store *Store
-
-	mu    sync.Mutex
-	it    *pebble.Iterator // nil once closed
-	moved bool
-	value []byte // of the present position, decoded; nil until asked for
+	moved bool   // the owner's, like key, value and buf
+	key   []byte // of the present position; nil at none
+	value []byte // decoded; nil until asked for
 	buf   []byte // holds a decompressed value
-	err   error
+
+	mu  sync.Mutex
+	it  *pebble.Iterator // nil once closed
+	err error
 }
 
 // newCursor opens a cursor on r, a snapshot or an indexed batch. The caller holds r's lock.
@@ -37,35 +38,63 @@ func (s *Store) newCursor(r pebble.Reader, lower, upper []byte) (_ *cursor, err 
 	return c, nil
 }
 
-// move runs one step of the iterator.
-func (c *cursor) move(step func(*pebble.Iterator) bool) (ok bool) {
+// step is a movement of the iterator.
+type step uint8
+
+const (
+	first step = iota
+	last
+	next
+	prev
+	seekGE
+	seekLT
+)
+
+// move runs one step. key is that of the seeks.
+func (c *cursor) move(s step, key []byte) (ok bool) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	defer c.leave()
+	if invariants.Enabled {
+		invariants.Mangle(c.buf)
+	}
+	c.key, c.value = nil, nil
 	if c.it == nil || c.store.closing.Load() {
 		c.fail(ErrClosed)
-		return false
 	}
 	if c.err != nil {
 		return false
 	}
-	if invariants.Enabled {
-		invariants.Mangle(c.buf)
+	switch s {
+	case first:
+		ok = c.it.First()
+	case last:
+		ok = c.it.Last()
+	case next:
+		ok = c.it.Next()
+	case prev:
+		ok = c.it.Prev()
+	case seekGE:
+		ok = c.it.SeekGE(key)
+	case seekLT:
+		ok = c.it.SeekLT(key)
 	}
-	c.value = nil
-	var err error
-	defer func() {
-		if err != nil {
-			c.fail(err)
-			ok = false
-		}
-	}()
-	defer c.store.guard("cursor", &err)
-	ok = step(c.it)
 	c.moved = true
 	if !ok {
-		err = wrap("cursor", c.it.Error())
+		c.fail(wrap("cursor", c.it.Error()))
+		return false
 	}
-	return ok
+	c.key = c.it.Key()
+	return true
+}
+
+// leave ends a call under mu, and makes an error of a panic of the engine. Use it deferred.
+func (c *cursor) leave() {
+	if r := recover(); r != nil {
+		c.store.poison(r)
+		c.key, c.value = nil, nil
+		c.fail(wrap("cursor", readOnly(panicked(r))))
+	}
+	c.mu.Unlock()
 }
 
 func (c *cursor) fail(err error) {
@@ -74,45 +103,41 @@ func (c *cursor) fail(err error) {
 	}
 }
 
-func (c *cursor) First() bool { return c.move((*pebble.Iterator).First) }
-func (c *cursor) Last() bool  { return c.move((*pebble.Iterator).Last) }
-
-func (c *cursor) SeekGE(key []byte) bool {
-	return c.move(func(it *pebble.Iterator) bool { return it.SeekGE(key) })
-}
-
-func (c *cursor) SeekLT(key []byte) bool {
-	return c.move(func(it *pebble.Iterator) bool { return it.SeekLT(key) })
-}
+func (c *cursor) First() bool            { return c.move(first, nil) }
+func (c *cursor) Last() bool             { return c.move(last, nil) }
+func (c *cursor) SeekGE(key []byte) bool { return c.move(seekGE, key) }
+func (c *cursor) SeekLT(key []byte) bool { return c.move(seekLT, key) }
 
 func (c *cursor) Next() bool {
 	if !c.moved {
-		return c.First()
+		return c.move(first, nil)
 	}
-	return c.move((*pebble.Iterator).Next)
+	return c.move(next, nil)
 }
 
 func (c *cursor) Prev() bool {
 	if !c.moved {
-		return c.Last()
+		return c.move(last, nil)
 	}
-	return c.move((*pebble.Iterator).Prev)
+	return c.move(prev, nil)
 }
 
 func (c *cursor) Key() []byte {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.it == nil || !c.moved || !c.it.Valid() {
+	if c.store.closing.Load() {
 		return nil
 	}
-	return c.it.Key()
+	return c.key
 }
 
 func (c *cursor) Value() []byte {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.value != nil || c.it == nil || !c.moved || !c.it.Valid() || c.err != nil {
+	if c.key == nil || c.value != nil && !c.store.closing.Load() {
 		return c.value
+	}
+	c.mu.Lock()
+	defer c.leave()
+	if c.it == nil || c.store.closing.Load() {
+		c.fail(ErrClosed)
+		return nil
 	}
 	v, err := c.it.ValueAndErr()
 	if err == nil {
@@ -158,7 +183,7 @@ func (c *cursor) Close() error {
 	if err := c.it.Close(); err != nil {
 		c.fail(wrap("cursor", err))
 	}
-	c.it, c.value = nil, nil
+	c.it = nil
 	c.store.handles.dropCursor(c)
 	return nil
 }

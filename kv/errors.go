@@ -56,10 +56,14 @@ func wrap(op string, err error) error {
 // host must survive it. Use it deferred.
 func (s *Store) guard(op string, err *error) {
 	if r := recover(); r != nil {
-		s.poisoned.Store(true)
-		s.latch.set(panicked(r))
+		s.poison(r)
 		*err = wrap(op, readOnly(panicked(r)))
 	}
+}
+
+func (s *Store) poison(r any) {
+	s.poisoned.Store(true)
+	s.latch.set(panicked(r))
 }
 
 // panicked makes an error of what the engine panicked with.

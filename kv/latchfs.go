@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -72,7 +73,7 @@ func (f *latchFS) create(name string, c vfs.DiskWriteCategory, op func() (vfs.Fi
 	}
 	p, failed := f.latch.state()
 	if !failed {
-		file, err := op()
+		file, err := f.ordered(name, op)
 		if err == nil {
 			return f.wrap(file, k), nil
 		}
@@ -94,6 +95,24 @@ func (f *latchFS) create(name string, c vfs.DiskWriteCategory, op func() (vfs.Fi
 		f.latch.loseLog(int(f.logs.Add(1)), f.latch.err()) // what goes into the shadow is not durable
 	}
 	return f.shadow.Create(f.FS.PathBase(name), c)
+}
+
+// markerPrefix begins the names of files whose name alone says which manifest and format are in force.
+const markerPrefix = "marker."
+
+// ordered makes the directory durable before a marker appears in it: the engine syncs it only afterwards,
+// so a power loss between the two could keep the marker and lose the manifest that it names.
+func (f *latchFS) ordered(name string, op func() (vfs.File, error)) (vfs.File, error) {
+	if strings.HasPrefix(f.FS.PathBase(name), markerPrefix) {
+		d, err := f.FS.OpenDir(f.dir)
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(d.Sync(), d.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return op()
 }
 
 // flushCategory is what the engine calls the writing of tables from memory.

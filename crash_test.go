@@ -1,0 +1,204 @@
+package db_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/glimdb/db"
+	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/testkit"
+)
+
+// The store of HC-03: five documents share six entities; the sixth brings twelve entities and fifteen
+// relations in three chunks.
+func sharedDocuments() []index.Document {
+	var docs []index.Document
+	for i := range 5 {
+		var b strings.Builder
+		for j := range 6 {
+			fmt.Fprintf(&b, "E Shared %d (said by document %d)\n", j, i)
+		}
+		fmt.Fprintf(&b, "R Shared 0 - Shared %d (together in %d)\n", 1+i%5, i)
+		docs = append(docs, doc(fmt.Sprintf("base-%d", i), b.String()))
+	}
+	return docs
+}
+
+func bigDocument(id, word string) index.Document {
+	var b strings.Builder
+	for i := range 12 {
+		name := fmt.Sprint("Own ", i)
+		if i < 6 {
+			name = fmt.Sprint("Shared ", i)
+		}
+		fmt.Fprintf(&b, "E %s (%s by the big document, in its own words number %d)\n", name, word, i)
+	}
+	for i := range 15 {
+		fmt.Fprintf(&b, "R Shared %d - Own %d (%s link %d)\n", i%6, 6+i%6, word, i)
+	}
+	return doc(id, b.String())
+}
+
+// crashOptions cut the big document into three chunks and keep files small, so that few operations hold
+// many kinds.
+func crashOptions(fs *testkit.CrashFS) db.Options {
+	o := testOptions(fs)
+	o.Index.ChunkTokens, o.Index.ChunkOverlap = 220, -1
+	return o
+}
+
+// step is one change of a crash run and the state it leads to.
+type step struct {
+	name string
+	do   func(d *db.DB) error
+}
+
+func crashSteps() []step {
+	return []step{
+		{"insert", func(d *db.DB) error { _, err := d.Insert(ctx, bigDocument("big", "found")); return err }},
+		{"transaction", func(d *db.DB) error {
+			return d.Update(ctx, func(tx *db.Tx) error { return tx.KV("settings").Put([]byte("colour"), []byte("blue")) })
+		}},
+		{"put", func(d *db.DB) error { _, err := d.Put(ctx, bigDocument("big", "changed")); return err }},
+		{"delete", func(d *db.DB) error { _, err := d.Delete(ctx, "base-1", "base-3"); return err }},
+		{"delete big", func(d *db.DB) error { _, err := d.Delete(ctx, "big"); return err }},
+	}
+}
+
+// states returns the logical dump after each step of an undisturbed run, the first one before any. An
+// enqueued document that is not processed yet is a state of its own, which processing leads out of.
+func states(t *testing.T, base *testkit.CrashFS) []string {
+	d, err := db.Open("glim.db", db.WithOptions(crashOptions(base.Clone(1))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []string{logical(t, d)}
+	for _, s := range crashSteps() {
+		if err := s.do(d); err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		out = append(out, logical(t, d))
+	}
+	closeChecked(t, d)
+	return out
+}
+
+func crashBase(t *testing.T) *testkit.CrashFS {
+	fs := testkit.NewCrashFS(1)
+	d, err := db.Open("glim.db", db.WithOptions(crashOptions(fs)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	insert(t, d, sharedDocuments()...)
+	closeChecked(t, d)
+	return fs
+}
+
+// crashRun makes the steps one after the other and counts the acknowledged ones.
+func crashRun(acked *int) func(fs *testkit.CrashFS) error {
+	return func(fs *testkit.CrashFS) error {
+		*acked = 0
+		d, err := db.Open("glim.db", db.WithOptions(crashOptions(fs)))
+		if err != nil {
+			return err
+		}
+		for _, s := range crashSteps() {
+			if err = s.do(d); err != nil {
+				break
+			}
+			*acked++
+		}
+		// A read of a database whose disk has failed still works, and Close returns.
+		if err != nil && !errors.Is(err, testkit.ErrCrashed) {
+			if rerr := d.Dump(ctx, io.Discard, db.DumpOptions{}); rerr != nil && !fs.Crashed() {
+				err = errors.Join(err, fmt.Errorf("reading after a failed write: %w", rerr))
+			}
+		}
+		return errors.Join(err, d.Close())
+	}
+}
+
+// crashVerify opens what is left, checks it, and finds out which state it is in: everything acknowledged
+// must be there, the step that was under way wholly there or wholly absent. A document that was enqueued
+// and not processed is finished first: it must lead to the state of its step.
+func crashVerify(t *testing.T, want []string, acked *int) func(fs *testkit.CrashFS, survived bool) {
+	return func(fs *testkit.CrashFS, survived bool) {
+		t.Helper()
+		d, err := db.Open("glim.db", db.WithOptions(crashOptions(fs)))
+		if err != nil {
+			t.Fatalf("reopen: %v", err)
+		}
+		defer func() {
+			if err := d.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		}()
+		checkDB(t, d)
+		got := logical(t, d)
+		reached := *acked
+		for i := range 2 {
+			if n := *acked + i; n < len(want) && got == want[n] {
+				if survived && n != len(want)-1 {
+					t.Errorf("the run got through but left state %d", n)
+				}
+				return
+			}
+		}
+		if survived {
+			equalDumps(t, got, want[len(want)-1])
+		}
+		// The step under way enqueued its document, and the rest is as before it.
+		info, err := d.Document(ctx, "big")
+		if err != nil {
+			t.Fatalf("after %d acknowledged steps the state is none of the known ones, and nothing waits: %v", reached, err)
+		}
+		if info.Status != "pending" && info.Status != "processing" {
+			t.Fatalf("after %d acknowledged steps: document is %s and the state is unknown", reached, info.Status)
+		}
+		if s, err := d.Process(ctx, index.ProcessOptions{}); err != nil || s.Processed != 1 || s.Failed != 0 {
+			t.Fatalf("resume: %+v, %v", s, err)
+		}
+		checkDB(t, d)
+		equalDumps(t, logical(t, d), want[reached+1])
+	}
+}
+
+// Insert, replace and delete, with a power loss at every operation of the file system.
+func TestHC03_PowerLossAtEveryOperation(t *testing.T) {
+	base := crashBase(t)
+	want := states(t, base)
+	acked := 0
+	points := 0
+	seeds := uint64(20) // each keeps another part of the unsynced data
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
+		points += testkit.EveryCrashPoint(t, testkit.Loop{Seed: seed + 1, Base: base}, crashRun(&acked), crashVerify(t, want, &acked))
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d crash points", points)
+}
+
+// The same with a disk that is full, or broken, from the k-th operation on: the failed call says so, later
+// ones are refused, reads work, and after reopening exactly the acknowledged changes are there.
+func TestHC19_DiskFullAtEveryOperation(t *testing.T) {
+	base := crashBase(t)
+	want := states(t, base)
+	acked := 0
+	n := testkit.EveryFault(t, testkit.Loop{Seed: 3, Base: base}, testkit.ErrNoSpace, crashRun(&acked), crashVerify(t, want, &acked))
+	t.Logf("%d fault points, each verified twice", n)
+}
+
+func TestHC19_BrokenDiskAtEveryOperation(t *testing.T) {
+	base := crashBase(t)
+	want := states(t, base)
+	acked := 0
+	n := testkit.EveryFault(t, testkit.Loop{Seed: 4, Base: base}, testkit.ErrIO, crashRun(&acked), crashVerify(t, want, &acked))
+	t.Logf("%d fault points, each verified twice", n)
+}
