@@ -1,0 +1,730 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// Kernels for AVX2 and FMA. Lengths are in elements and already multiples of what each kernel says; the
+// wrappers see to that.
+
+// HSUM4 sums Y0, Y2, Y4 and Y6 to four floats in X0.
+#define HSUM4 \
+	VHADDPS Y2, Y0, Y0 \
+	VHADDPS Y6, Y4, Y4 \
+	VHADDPS Y4, Y0, Y0 \
+	VEXTRACTF128 $1, Y0, X1 \
+	VADDPS X1, X0, X0
+
+// ROW sets dst to the address of the row whose id is at off(R9): the segment's base from the table in R8
+// (256 rows each) plus the row's place times the stride in DI (bytes). It uses R12.
+#define ROW(off, dst) \
+	MOVL off(R9), dst \
+	MOVL dst, R12 \
+	SHRL $8, R12 \
+	ANDL $255, dst \
+	IMULQ DI, dst \
+	ADDQ (R8)(R12*8), dst
+
+// LASTROW is ROW into DI, when the stride is not needed any more.
+#define LASTROW(off) \
+	MOVL off(R9), R12 \
+	ANDL $255, R12 \
+	IMULQ R12, DI \
+	MOVL off(R9), R12 \
+	SHRL $8, R12 \
+	ADDQ (R8)(R12*8), DI
+
+// ROWS8 sets AX, BX, CX, DX to the next four rows and R13, R14, R15, DI to the four after them, which are
+// prefetched; where fewer than eight ids remain it prefetches the next four again, which costs nothing.
+#define ROWS8(few, ready) \
+	MOVQ segs+8(FP), R8 \
+	MOVQ stride+16(FP), DI \
+	ROW(0, AX) \
+	ROW(4, BX) \
+	ROW(8, CX) \
+	ROW(12, DX) \
+	CMPQ R10, $8 \
+	JLT few \
+	ROW(16, R13) \
+	ROW(20, R14) \
+	ROW(24, R15) \
+	LASTROW(28) \
+	JMP ready \
+few: \
+	MOVQ AX, R13 \
+	MOVQ BX, R14 \
+	MOVQ CX, R15 \
+	MOVQ DX, DI \
+ready:
+
+// func dotAVX2(a, b *float32, n int) float32
+// n is a multiple of 8.
+TEXT ·dotAVX2(SB), NOSPLIT, $0-28
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	SUBQ $32, CX
+	JLT d8
+d32:
+	VMOVUPS (SI), Y4
+	VMOVUPS 32(SI), Y5
+	VMOVUPS 64(SI), Y6
+	VMOVUPS 96(SI), Y7
+	VFMADD231PS (DI), Y4, Y0
+	VFMADD231PS 32(DI), Y5, Y1
+	VFMADD231PS 64(DI), Y6, Y2
+	VFMADD231PS 96(DI), Y7, Y3
+	ADDQ $128, SI
+	ADDQ $128, DI
+	SUBQ $32, CX
+	JGE d32
+d8:
+	ADDQ $32, CX
+	JZ ddone
+d8l:
+	VMOVUPS (SI), Y4
+	VFMADD231PS (DI), Y4, Y0
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ d8l
+ddone:
+	VADDPS Y1, Y0, Y0
+	VADDPS Y3, Y2, Y2
+	VADDPS Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS X1, X0, X0
+	VHADDPS X0, X0, X0
+	VHADDPS X0, X0, X0
+	VMOVSS X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func l2AVX2(a, b *float32, n int) float32
+// n is a multiple of 8.
+TEXT ·l2AVX2(SB), NOSPLIT, $0-28
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	SUBQ $32, CX
+	JLT l8
+l32:
+	VMOVUPS (SI), Y4
+	VMOVUPS 32(SI), Y5
+	VMOVUPS 64(SI), Y6
+	VMOVUPS 96(SI), Y7
+	VSUBPS (DI), Y4, Y4
+	VSUBPS 32(DI), Y5, Y5
+	VSUBPS 64(DI), Y6, Y6
+	VSUBPS 96(DI), Y7, Y7
+	VFMADD231PS Y4, Y4, Y0
+	VFMADD231PS Y5, Y5, Y1
+	VFMADD231PS Y6, Y6, Y2
+	VFMADD231PS Y7, Y7, Y3
+	ADDQ $128, SI
+	ADDQ $128, DI
+	SUBQ $32, CX
+	JGE l32
+l8:
+	ADDQ $32, CX
+	JZ ldone
+l8l:
+	VMOVUPS (SI), Y4
+	VSUBPS (DI), Y4, Y4
+	VFMADD231PS Y4, Y4, Y0
+	ADDQ $32, SI
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ l8l
+ldone:
+	VADDPS Y1, Y0, Y0
+	VADDPS Y3, Y2, Y2
+	VADDPS Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS X1, X0, X0
+	VHADDPS X0, X0, X0
+	VHADDPS X0, X0, X0
+	VMOVSS X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func dotGatherAVX2(q *float32, segs **float32, stride uintptr, ids *uint32, n int, out *float32, dim int)
+// dim is a multiple of 8, stride is in bytes.
+TEXT ·dotGatherAVX2(SB), NOSPLIT, $0-56
+	MOVQ q+0(FP), SI
+	MOVQ ids+24(FP), R9
+	MOVQ n+32(FP), R10
+	MOVQ out+40(FP), R11
+g4:
+	CMPQ R10, $4
+	JLT t1
+	ROWS8(gfew, gready)
+	MOVQ dim+48(FP), R12
+	SHLQ $2, R12
+	ANDQ $~63, R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	XORQ R8, R8
+	CMPQ R12, $0
+	JE g4rem
+g4l:
+	VMOVUPS (SI)(R8*1), Y8
+	VMOVUPS 32(SI)(R8*1), Y9
+	PREFETCHT0 (R13)(R8*1)
+	PREFETCHT0 (R14)(R8*1)
+	VFMADD231PS (AX)(R8*1), Y8, Y0
+	VFMADD231PS 32(AX)(R8*1), Y9, Y1
+	VFMADD231PS (BX)(R8*1), Y8, Y2
+	VFMADD231PS 32(BX)(R8*1), Y9, Y3
+	PREFETCHT0 (R15)(R8*1)
+	PREFETCHT0 (DI)(R8*1)
+	VFMADD231PS (CX)(R8*1), Y8, Y4
+	VFMADD231PS 32(CX)(R8*1), Y9, Y5
+	VFMADD231PS (DX)(R8*1), Y8, Y6
+	VFMADD231PS 32(DX)(R8*1), Y9, Y7
+	ADDQ $64, R8
+	CMPQ R8, R12
+	JLT g4l
+g4rem:
+	TESTQ $8, dim+48(FP)
+	JZ g4done
+	PREFETCHT0 (R13)(R8*1)
+	PREFETCHT0 (R14)(R8*1)
+	PREFETCHT0 (R15)(R8*1)
+	PREFETCHT0 (DI)(R8*1)
+	VMOVUPS (SI)(R8*1), Y8
+	VFMADD231PS (AX)(R8*1), Y8, Y0
+	VFMADD231PS (BX)(R8*1), Y8, Y2
+	VFMADD231PS (CX)(R8*1), Y8, Y4
+	VFMADD231PS (DX)(R8*1), Y8, Y6
+g4done:
+	VADDPS Y1, Y0, Y0
+	VADDPS Y3, Y2, Y2
+	VADDPS Y5, Y4, Y4
+	VADDPS Y7, Y6, Y6
+	HSUM4
+	VMOVUPS X0, (R11)
+	ADDQ $16, R9
+	ADDQ $16, R11
+	SUBQ $4, R10
+	JMP g4
+t1:
+	CMPQ R10, $0
+	JLE done
+	MOVQ segs+8(FP), R8
+	MOVQ stride+16(FP), DI
+	ROW(0, AX)
+	MOVQ AX, R13
+	CMPQ R10, $2
+	JLT t1a
+	ROW(4, R13)
+t1a:
+	MOVQ dim+48(FP), R12
+	SHLQ $2, R12
+	ANDQ $~63, R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	XORQ R8, R8
+	MOVQ R12, DX
+	ANDQ $~127, DX
+	JE t1b
+t1l:
+	VMOVUPS (SI)(R8*1), Y8
+	VMOVUPS 32(SI)(R8*1), Y9
+	VMOVUPS 64(SI)(R8*1), Y10
+	VMOVUPS 96(SI)(R8*1), Y11
+	PREFETCHT0 (R13)(R8*1)
+	PREFETCHT0 64(R13)(R8*1)
+	VFMADD231PS (AX)(R8*1), Y8, Y0
+	VFMADD231PS 32(AX)(R8*1), Y9, Y1
+	VFMADD231PS 64(AX)(R8*1), Y10, Y2
+	VFMADD231PS 96(AX)(R8*1), Y11, Y3
+	ADDQ $128, R8
+	CMPQ R8, DX
+	JLT t1l
+t1b:
+	CMPQ R8, R12
+	JGE t1c
+	VMOVUPS (SI)(R8*1), Y8
+	VMOVUPS 32(SI)(R8*1), Y9
+	VFMADD231PS (AX)(R8*1), Y8, Y0
+	VFMADD231PS 32(AX)(R8*1), Y9, Y1
+	ADDQ $64, R8
+t1c:
+	MOVQ dim+48(FP), R13
+	TESTQ $8, R13
+	JZ t1d
+	VMOVUPS (SI)(R8*1), Y8
+	VFMADD231PS (AX)(R8*1), Y8, Y2
+t1d:
+	VADDPS Y1, Y0, Y0
+	VADDPS Y3, Y2, Y2
+	VADDPS Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS X1, X0, X0
+	VHADDPS X0, X0, X0
+	VHADDPS X0, X0, X0
+	VMOVSS X0, (R11)
+	ADDQ $4, R9
+	ADDQ $4, R11
+	DECQ R10
+	JMP t1
+done:
+	VZEROUPPER
+	RET
+
+// func l2GatherAVX2(q *float32, segs **float32, stride uintptr, ids *uint32, n int, out *float32, dim int)
+// dim is a multiple of 8, stride is in bytes.
+TEXT ·l2GatherAVX2(SB), NOSPLIT, $0-56
+	MOVQ q+0(FP), SI
+	MOVQ ids+24(FP), R9
+	MOVQ n+32(FP), R10
+	MOVQ out+40(FP), R11
+l4:
+	CMPQ R10, $4
+	JLT l1
+	ROWS8(lfew, lready)
+	MOVQ dim+48(FP), R12
+	SHLQ $2, R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y2, Y2, Y2
+	VXORPS Y4, Y4, Y4
+	VXORPS Y6, Y6, Y6
+	XORQ R8, R8
+l4l:
+	VMOVUPS (SI)(R8*1), Y8
+	VSUBPS (AX)(R8*1), Y8, Y9
+	VSUBPS (BX)(R8*1), Y8, Y10
+	VSUBPS (CX)(R8*1), Y8, Y11
+	VSUBPS (DX)(R8*1), Y8, Y12
+	PREFETCHT0 (R13)(R8*1)
+	PREFETCHT0 (R14)(R8*1)
+	PREFETCHT0 (R15)(R8*1)
+	PREFETCHT0 (DI)(R8*1)
+	VFMADD231PS Y9, Y9, Y0
+	VFMADD231PS Y10, Y10, Y2
+	VFMADD231PS Y11, Y11, Y4
+	VFMADD231PS Y12, Y12, Y6
+	ADDQ $32, R8
+	CMPQ R8, R12
+	JLT l4l
+	HSUM4
+	VMOVUPS X0, (R11)
+	ADDQ $16, R9
+	ADDQ $16, R11
+	SUBQ $4, R10
+	JMP l4
+l1:
+	CMPQ R10, $0
+	JLE ldone
+	MOVQ segs+8(FP), R8
+	MOVQ stride+16(FP), DI
+	ROW(0, AX)
+	MOVQ dim+48(FP), R12
+	SHLQ $2, R12
+	VXORPS Y0, Y0, Y0
+	XORQ R8, R8
+l1l:
+	VMOVUPS (SI)(R8*1), Y8
+	VSUBPS (AX)(R8*1), Y8, Y9
+	VFMADD231PS Y9, Y9, Y0
+	ADDQ $32, R8
+	CMPQ R8, R12
+	JLT l1l
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS X1, X0, X0
+	VHADDPS X0, X0, X0
+	VHADDPS X0, X0, X0
+	VMOVSS X0, (R11)
+	ADDQ $4, R9
+	ADDQ $4, R11
+	DECQ R10
+	JMP l1
+ldone:
+	VZEROUPPER
+	RET
+
+// func dotI8GatherAVX2(q *int16, segs **int8, stride uintptr, ids *uint32, n int, out *int32, dim int)
+// dim is a multiple of 16.
+TEXT ·dotI8GatherAVX2(SB), NOSPLIT, $0-56
+	MOVQ q+0(FP), SI
+	MOVQ ids+24(FP), R9
+	MOVQ n+32(FP), R10
+	MOVQ out+40(FP), R11
+i4:
+	CMPQ R10, $4
+	JLT it1
+	ROWS8(ifew, iready)
+	MOVQ dim+48(FP), R12
+	ANDQ $~31, R12
+	VPXOR Y0, Y0, Y0
+	VPXOR Y2, Y2, Y2
+	VPXOR Y4, Y4, Y4
+	VPXOR Y6, Y6, Y6
+	XORQ R8, R8
+	CMPQ R12, $0
+	JE i4rem
+i4l:
+	VMOVDQU (SI)(R8*2), Y8
+	VMOVDQU 32(SI)(R8*2), Y9
+	PREFETCHT0 (R13)(R8*1)
+	PREFETCHT0 (R14)(R8*1)
+	PREFETCHT0 (R15)(R8*1)
+	PREFETCHT0 (DI)(R8*1)
+	VPMOVSXBW (AX)(R8*1), Y10
+	VPMOVSXBW 16(AX)(R8*1), Y11
+	VPMOVSXBW (BX)(R8*1), Y12
+	VPMOVSXBW 16(BX)(R8*1), Y13
+	VPMADDWD Y8, Y10, Y10
+	VPMADDWD Y9, Y11, Y11
+	VPMADDWD Y8, Y12, Y12
+	VPMADDWD Y9, Y13, Y13
+	VPADDD Y10, Y0, Y0
+	VPADDD Y12, Y2, Y2
+	VPADDD Y11, Y0, Y0
+	VPADDD Y13, Y2, Y2
+	VPMOVSXBW (CX)(R8*1), Y10
+	VPMOVSXBW 16(CX)(R8*1), Y11
+	VPMOVSXBW (DX)(R8*1), Y12
+	VPMOVSXBW 16(DX)(R8*1), Y13
+	VPMADDWD Y8, Y10, Y10
+	VPMADDWD Y9, Y11, Y11
+	VPMADDWD Y8, Y12, Y12
+	VPMADDWD Y9, Y13, Y13
+	VPADDD Y10, Y4, Y4
+	VPADDD Y12, Y6, Y6
+	VPADDD Y11, Y4, Y4
+	VPADDD Y13, Y6, Y6
+	ADDQ $32, R8
+	CMPQ R8, R12
+	JLT i4l
+i4rem:
+	MOVQ dim+48(FP), R13
+	TESTQ $16, R13
+	JZ i4done
+	VMOVDQU (SI)(R8*2), Y8
+	VPMOVSXBW (AX)(R8*1), Y10
+	VPMOVSXBW (BX)(R8*1), Y11
+	VPMOVSXBW (CX)(R8*1), Y12
+	VPMOVSXBW (DX)(R8*1), Y13
+	VPMADDWD Y8, Y10, Y10
+	VPMADDWD Y8, Y11, Y11
+	VPMADDWD Y8, Y12, Y12
+	VPMADDWD Y8, Y13, Y13
+	VPADDD Y10, Y0, Y0
+	VPADDD Y11, Y2, Y2
+	VPADDD Y12, Y4, Y4
+	VPADDD Y13, Y6, Y6
+i4done:
+	VPHADDD Y2, Y0, Y0
+	VPHADDD Y6, Y4, Y4
+	VPHADDD Y4, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD X1, X0, X0
+	VMOVDQU X0, (R11)
+	ADDQ $16, R9
+	ADDQ $16, R11
+	SUBQ $4, R10
+	JMP i4
+it1:
+	CMPQ R10, $0
+	JLE idone
+	MOVQ segs+8(FP), R8
+	MOVQ stride+16(FP), DI
+	ROW(0, AX)
+	MOVQ AX, R13
+	CMPQ R10, $2
+	JLT it1a
+	ROW(4, R13)
+it1a:
+	MOVQ dim+48(FP), R12
+	ANDQ $~31, R12
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	XORQ R8, R8
+	CMPQ R12, $0
+	JE it1c
+it1l:
+	VMOVDQU (SI)(R8*2), Y8
+	VMOVDQU 32(SI)(R8*2), Y9
+	PREFETCHT0 (R13)(R8*1)
+	VPMOVSXBW (AX)(R8*1), Y10
+	VPMOVSXBW 16(AX)(R8*1), Y11
+	VPMADDWD Y8, Y10, Y10
+	VPMADDWD Y9, Y11, Y11
+	VPADDD Y10, Y0, Y0
+	VPADDD Y11, Y1, Y1
+	ADDQ $32, R8
+	CMPQ R8, R12
+	JLT it1l
+it1c:
+	MOVQ dim+48(FP), R13
+	TESTQ $16, R13
+	JZ it1d
+	VMOVDQU (SI)(R8*2), Y8
+	VPMOVSXBW (AX)(R8*1), Y10
+	VPMADDWD Y8, Y10, Y10
+	VPADDD Y10, Y0, Y0
+it1d:
+	VPADDD Y1, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD X1, X0, X0
+	VPHADDD X0, X0, X0
+	VPHADDD X0, X0, X0
+	VMOVD X0, (R11)
+	ADDQ $4, R9
+	ADDQ $4, R11
+	DECQ R10
+	JMP it1
+idone:
+	VZEROUPPER
+	RET
+
+// func dotRowsAVX2(q, rows *float32, stride uintptr, n int, out *float32, dim int)
+// n is a multiple of 4, dim of 8, stride is in bytes.
+TEXT ·dotRowsAVX2(SB), NOSPLIT, $0-48
+	MOVQ q+0(FP), SI
+	MOVQ rows+8(FP), AX
+	MOVQ stride+16(FP), DI
+	MOVQ n+24(FP), R10
+	MOVQ out+32(FP), R11
+	MOVQ dim+40(FP), R12
+	MOVQ R12, R13
+	SHLQ $2, R12
+	ANDQ $~63, R12
+r4:
+	CMPQ R10, $4
+	JLT rdone
+	LEAQ (AX)(DI*1), BX
+	LEAQ (BX)(DI*1), CX
+	LEAQ (CX)(DI*1), DX
+	LEAQ (DX)(DI*1), R15
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	XORQ R8, R8
+	CMPQ R12, $0
+	JE r4rem
+r4l:
+	VMOVUPS (SI)(R8*1), Y8
+	VMOVUPS 32(SI)(R8*1), Y9
+	VFMADD231PS (AX)(R8*1), Y8, Y0
+	VFMADD231PS 32(AX)(R8*1), Y9, Y1
+	VFMADD231PS (BX)(R8*1), Y8, Y2
+	VFMADD231PS 32(BX)(R8*1), Y9, Y3
+	VFMADD231PS (CX)(R8*1), Y8, Y4
+	VFMADD231PS 32(CX)(R8*1), Y9, Y5
+	VFMADD231PS (DX)(R8*1), Y8, Y6
+	VFMADD231PS 32(DX)(R8*1), Y9, Y7
+	PREFETCHT0 2048(DX)(R8*1)
+	ADDQ $64, R8
+	CMPQ R8, R12
+	JLT r4l
+r4rem:
+	TESTQ $8, R13
+	JZ r4done
+	VMOVUPS (SI)(R8*1), Y8
+	VFMADD231PS (AX)(R8*1), Y8, Y0
+	VFMADD231PS (BX)(R8*1), Y8, Y2
+	VFMADD231PS (CX)(R8*1), Y8, Y4
+	VFMADD231PS (DX)(R8*1), Y8, Y6
+r4done:
+	VADDPS Y1, Y0, Y0
+	VADDPS Y3, Y2, Y2
+	VADDPS Y5, Y4, Y4
+	VADDPS Y7, Y6, Y6
+	HSUM4
+	VMOVUPS X0, (R11)
+	ADDQ $16, R11
+	MOVQ R15, AX
+	SUBQ $4, R10
+	JMP r4
+rdone:
+	VZEROUPPER
+	RET
+
+// func dotI8RowsAVX2(q *int16, rows *int8, stride uintptr, n int, out *int32, dim int)
+// n is a multiple of 4, dim of 16. Rows two groups ahead are prefetched.
+TEXT ·dotI8RowsAVX2(SB), NOSPLIT, $0-48
+	MOVQ q+0(FP), SI
+	MOVQ rows+8(FP), AX
+	MOVQ stride+16(FP), DI
+	MOVQ n+24(FP), R10
+	MOVQ out+32(FP), R11
+	MOVQ dim+40(FP), R12
+ir4:
+	CMPQ R10, $4
+	JLT irdone
+	LEAQ (AX)(DI*1), BX
+	LEAQ (BX)(DI*1), CX
+	LEAQ (CX)(DI*1), DX
+	LEAQ (AX)(DI*8), R13
+	LEAQ (R13)(DI*2), R14
+	VPXOR Y0, Y0, Y0
+	VPXOR Y2, Y2, Y2
+	VPXOR Y4, Y4, Y4
+	VPXOR Y6, Y6, Y6
+	XORQ R8, R8
+	MOVQ R12, R9
+	ANDQ $~31, R9
+	JE ir4b
+ir4l:
+	VMOVDQU (SI)(R8*2), Y8
+	VMOVDQU 32(SI)(R8*2), Y9
+	LEAQ (R13)(R8*1), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 (R15)(DI*1)
+	LEAQ (R14)(R8*1), R15
+	PREFETCHT0 (R15)
+	PREFETCHT0 (R15)(DI*1)
+	VPMOVSXBW (AX)(R8*1), Y10
+	VPMOVSXBW 16(AX)(R8*1), Y11
+	VPMOVSXBW (BX)(R8*1), Y12
+	VPMOVSXBW 16(BX)(R8*1), Y13
+	VPMADDWD Y8, Y10, Y10
+	VPMADDWD Y9, Y11, Y11
+	VPMADDWD Y8, Y12, Y12
+	VPMADDWD Y9, Y13, Y13
+	VPADDD Y10, Y0, Y0
+	VPADDD Y12, Y2, Y2
+	VPADDD Y11, Y0, Y0
+	VPADDD Y13, Y2, Y2
+	VPMOVSXBW (CX)(R8*1), Y10
+	VPMOVSXBW 16(CX)(R8*1), Y11
+	VPMOVSXBW (DX)(R8*1), Y12
+	VPMOVSXBW 16(DX)(R8*1), Y13
+	VPMADDWD Y8, Y10, Y10
+	VPMADDWD Y9, Y11, Y11
+	VPMADDWD Y8, Y12, Y12
+	VPMADDWD Y9, Y13, Y13
+	VPADDD Y10, Y4, Y4
+	VPADDD Y12, Y6, Y6
+	VPADDD Y11, Y4, Y4
+	VPADDD Y13, Y6, Y6
+	ADDQ $32, R8
+	CMPQ R8, R9
+	JLT ir4l
+ir4b:
+	TESTQ $16, R12
+	JZ ir4e
+	VMOVDQU (SI)(R8*2), Y8
+	VPMOVSXBW (AX)(R8*1), Y10
+	VPMOVSXBW (BX)(R8*1), Y11
+	VPMOVSXBW (CX)(R8*1), Y12
+	VPMOVSXBW (DX)(R8*1), Y13
+	VPMADDWD Y8, Y10, Y10
+	VPMADDWD Y8, Y11, Y11
+	VPMADDWD Y8, Y12, Y12
+	VPMADDWD Y8, Y13, Y13
+	VPADDD Y10, Y0, Y0
+	VPADDD Y11, Y2, Y2
+	VPADDD Y12, Y4, Y4
+	VPADDD Y13, Y6, Y6
+ir4e:
+	VPHADDD Y2, Y0, Y0
+	VPHADDD Y6, Y4, Y4
+	VPHADDD Y4, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD X1, X0, X0
+	VMOVDQU X0, (R11)
+	ADDQ $16, R11
+	LEAQ (AX)(DI*4), AX
+	SUBQ $4, R10
+	JMP ir4
+irdone:
+	VZEROUPPER
+	RET
+
+DATA absMask<>+0(SB)/4, $0x7fffffff
+GLOBL absMask<>(SB), RODATA|NOPTR, $4
+
+DATA codeMax<>+0(SB)/4, $0x42fe0000 // 127
+DATA codeMin<>+0(SB)/4, $0xc2fe0000 // -127
+GLOBL codeMax<>(SB), RODATA|NOPTR, $4
+GLOBL codeMin<>(SB), RODATA|NOPTR, $4
+
+// func absMaxAVX2(v *float32, n int) float32
+// n is a positive multiple of 8.
+TEXT ·absMaxAVX2(SB), NOSPLIT, $0-20
+	MOVQ v+0(FP), SI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS absMask<>(SB), Y7
+	VXORPS Y0, Y0, Y0
+am:
+	VANDPS (SI), Y7, Y1
+	VMAXPS Y1, Y0, Y0
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JG am
+	VEXTRACTF128 $1, Y0, X1
+	VMAXPS X1, X0, X0
+	VPSHUFD $0x4E, X0, X1
+	VMAXPS X1, X0, X0
+	VPSHUFD $0xB1, X0, X1
+	VMAXPS X1, X0, X0
+	VMOVSS X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func quantizeAVX2(v *float32, c *int8, n int, inv float32) float32
+// n is a positive multiple of 16. The result is the sum of the squared rounding errors.
+TEXT ·quantizeAVX2(SB), NOSPLIT, $0-36
+	MOVQ v+0(FP), SI
+	MOVQ c+8(FP), DI
+	MOVQ n+16(FP), CX
+	VBROADCASTSS inv+24(FP), Y7
+	VBROADCASTSS codeMax<>(SB), Y8
+	VBROADCASTSS codeMin<>(SB), Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+quant:
+	VMULPS (SI), Y7, Y0
+	VMULPS 32(SI), Y7, Y1
+	VROUNDPS $8, Y0, Y2
+	VROUNDPS $8, Y1, Y3
+	VMINPS Y8, Y2, Y2
+	VMINPS Y8, Y3, Y3
+	VMAXPS Y9, Y2, Y2
+	VMAXPS Y9, Y3, Y3
+	VSUBPS Y2, Y0, Y0
+	VSUBPS Y3, Y1, Y1
+	VFMADD231PS Y0, Y0, Y10
+	VFMADD231PS Y1, Y1, Y11
+	VCVTPS2DQ Y2, Y2
+	VCVTPS2DQ Y3, Y3
+	VPACKSSDW Y3, Y2, Y2
+	VPERMQ $0xD8, Y2, Y2
+	VEXTRACTI128 $1, Y2, X3
+	VPACKSSWB X3, X2, X2
+	VMOVDQU X2, (DI)
+	ADDQ $64, SI
+	ADDQ $16, DI
+	SUBQ $16, CX
+	JG quant
+	VADDPS Y11, Y10, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS X1, X0, X0
+	VHADDPS X0, X0, X0
+	VHADDPS X0, X0, X0
+	VMOVSS X0, ret+32(FP)
+	VZEROUPPER
+	RET
