@@ -203,7 +203,7 @@ func (c *checker) object(e *edit) error {
 		return nil
 	}
 	h := &history{r: c.r, ws: c.ws}
-	m, err := c.p.mergeStored(h, o, &want, nil)
+	m, err := c.p.mergeStored(h, &e.tally, o, &want, nil)
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,17 @@ import (
 // history reads the source records of objects as they will be once some documents changed: without the
 // stored records of those documents, with the given new ones.
 type history struct {
-	r    kv.Reader
+	r    kv.Reader // nil: nothing is stored
 	ws   string
 	skip map[uint64]bool // sequences of the documents that change
+}
+
+// only returns h, or a history of nothing when no record is stored, which saves a seek.
+func (h *history) only(stored int) *history {
+	if stored == 0 {
+		return &history{}
+	}
+	return h
 }
 
 // within returns the records of one kind about o that lie within the caps, in order of position: those
@@ -23,13 +31,14 @@ type history struct {
 // than that from the store, besides the records it skips. end is the n-th chunk, when there is one and
 // the first are kept.
 func (h *history) within(k record.Kind, o record.Object, added []record.Source, n int, newest bool) (out []record.Source, end record.Mark, err error) {
-	prefix := record.SourcePrefix(h.ws, k, o)
-	c, err := h.r.Cursor(prefix, codec.PrefixEnd(prefix))
-	if err != nil {
-		return nil, end, err
+	stored := &sourceCursor{kind: k, object: o, skip: h.skip, backward: newest}
+	if h.r != nil {
+		stored.prefix = record.SourcePrefix(h.ws, k, o)
+		if stored.c, err = h.r.Cursor(stored.prefix, codec.PrefixEnd(stored.prefix)); err != nil {
+			return nil, end, err
+		}
+		defer stored.c.Close()
 	}
-	defer c.Close()
-	stored := &sourceCursor{c: c, prefix: prefix, kind: k, object: o, skip: h.skip, backward: newest}
 	added = slices.Clone(added)
 	if newest {
 		slices.Reverse(added)
@@ -77,7 +86,7 @@ func before(a, b *record.Source, backward bool) bool {
 
 // sourceCursor decodes the records under one prefix, forward or backward.
 type sourceCursor struct {
-	c        kv.Cursor
+	c        kv.Cursor // nil: there are none
 	prefix   []byte
 	kind     record.Kind
 	object   record.Object
@@ -91,7 +100,7 @@ func (s *sourceCursor) advance() { s.cur = nil }
 
 // peek returns the present record, nil at the end.
 func (s *sourceCursor) peek() (*record.Source, error) {
-	if s.cur != nil {
+	if s.cur != nil || s.c == nil {
 		return s.cur, nil
 	}
 	var ok bool

@@ -171,6 +171,7 @@ func (p *Pipeline) deriveOne(h *history, e *edit) error {
 		return err
 	}
 	e.version = old.Version
+	asked := e.tally.Digest // of an earlier try
 	e.tally = old.Clone()
 	for i := range e.removed {
 		e.tally.Add(&e.removed[i], -1)
@@ -179,7 +180,13 @@ func (p *Pipeline) deriveOne(h *history, e *edit) error {
 		e.tally.Add(&e.added[i], 1)
 	}
 	e.tally.Chunks += distinctChunks(e.added) - distinctChunks(e.removed)
+	had := *e // what models gave to an earlier try
 	e.fragments, e.summarise, e.embed, e.text, e.vector = nil, false, false, "", nil
+	defer func() {
+		if e.text == had.text {
+			e.vector = had.vector
+		}
+	}()
 	if e.gone = e.tally.Empty(); e.gone {
 		return nil
 	}
@@ -187,7 +194,7 @@ func (p *Pipeline) deriveOne(h *history, e *edit) error {
 		p.sum(e)
 		return nil
 	}
-	m, err := p.mergeStored(h, e.object, &e.tally, e.added)
+	m, err := p.mergeStored(h, &old, e.object, &e.tally, e.added)
 	if err != nil {
 		return err
 	}
@@ -207,9 +214,12 @@ func (p *Pipeline) deriveOne(h *history, e *edit) error {
 	e.tally.Digest, e.tally.Rules = "", p.rules
 	if p.needsSummary(m.fragments) {
 		e.tally.Digest = p.digest(m.fragments)
-		if stored != "" && old.Digest == e.tally.Digest {
+		switch given := had.description(); {
+		case stored != "" && old.Digest == e.tally.Digest:
 			p.describe(e, stored) // the same fragments: what was paid for stays
-		} else {
+		case given != "" && asked == e.tally.Digest:
+			p.describe(e, given)
+		default:
 			e.summarise = true
 		}
 		return nil
@@ -218,23 +228,34 @@ func (p *Pipeline) deriveOne(h *history, e *edit) error {
 	return nil
 }
 
-// mergeStored derives the view of o from its records: the stored ones that h does not skip, and added. It
-// completes the tally with where the view ends.
-func (p *Pipeline) mergeStored(h *history, o record.Object, tally *record.Tally, added []record.Source) (m merged, err error) {
+// description is the one settled for the next view; empty before.
+func (e *edit) description() string {
+	if e.object.IsRelation() {
+		return e.nextRelation.Description
+	}
+	return e.nextEntity.Description
+}
+
+// needsModel reports whether a summary or a vector is still to be asked for.
+func (e *edit) needsModel() bool { return e.summarise || e.embed && e.vector == nil }
+
+// mergeStored derives the view of o from its records: the stored ones that h does not skip, which stored
+// sums, and added. It completes tally with where the view ends.
+func (p *Pipeline) mergeStored(h *history, stored *record.Tally, o record.Object, tally *record.Tally, added []record.Source) (m merged, err error) {
 	caps := p.cfg.Options.caps()
 	var records, endpoints []record.Source
 	if o.IsRelation() {
-		records, tally.RecordsEnd, err = h.within(record.KindRelation, o, added, caps.Sources, caps.KeepNewest)
+		records, tally.RecordsEnd, err = h.only(stored.Records).within(record.KindRelation, o, added, caps.Sources, caps.KeepNewest)
 		if err != nil {
 			return m, err
 		}
 		return mergeRelation(tally, records, caps), nil
 	}
-	records, tally.RecordsEnd, err = h.within(record.KindEntity, o, ofKind(added, record.KindEntity), caps.Sources, caps.KeepNewest)
+	records, tally.RecordsEnd, err = h.only(stored.Records).within(record.KindEntity, o, ofKind(added, record.KindEntity), caps.Sources, caps.KeepNewest)
 	if err != nil {
 		return m, err
 	}
-	endpoints, tally.EndpointsEnd, err = h.within(record.KindEndpoint, o, ofKind(added, record.KindEndpoint), caps.Sources, caps.KeepNewest)
+	endpoints, tally.EndpointsEnd, err = h.only(stored.Endpoints).within(record.KindEndpoint, o, ofKind(added, record.KindEndpoint), caps.Sources, caps.KeepNewest)
 	if err != nil {
 		return m, err
 	}

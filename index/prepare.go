@@ -68,7 +68,7 @@ func (p *Pipeline) embedEdits(ctx context.Context, edits []*edit, further []stri
 	}
 	objects := make(map[*edit]int)
 	for _, e := range edits {
-		if e.embed && !e.gone {
+		if e.embed && e.vector == nil && !e.gone {
 			objects[e] = ask(p.fit(e.text))
 		}
 	}
@@ -219,6 +219,9 @@ func (p *Pipeline) tryCommit(ctx context.Context, w *work, dirty []*edit, share 
 		if moved, err = p.movedSince(b, w.plan.edits); err != nil {
 			return err
 		}
+		if moved, err = p.follow(ctx, b, w.plan, moved); err != nil {
+			return err
+		}
 		if len(moved) > 0 {
 			return errMoved
 		}
@@ -228,6 +231,23 @@ func (p *Pipeline) tryCommit(ctx context.Context, w *work, dirty []*edit, share 
 		return w.stage(b)
 	})
 	return moved, err
+}
+
+// maxFollowed bounds how many objects are derived again inside the writer turn, where others wait: with
+// their caps they are a few milliseconds.
+const maxFollowed = 32
+
+// follow derives moved edits again on the state they are about to change, and returns those that need a
+// model for it. Most often that is none: a hub that many documents share has reached its caps, so that
+// its text stays and only sums differ.
+func (p *Pipeline) follow(ctx context.Context, b *kv.Batch, pl *plan, moved []*edit) ([]*edit, error) {
+	if len(moved) == 0 || len(moved) > maxFollowed {
+		return moved, nil
+	}
+	if err := p.derive(ctx, b, pl, moved); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(moved, func(e *edit) bool { return !e.needsModel() }), nil
 }
 
 // movedSince lists the edits whose objects another commit changed.
