@@ -7,7 +7,7 @@ import (
 // Kinds of keys under the collection's prefix. The bytes are on disk.
 const (
 	kindHeader byte = 'h' // the valid epoch and what it consists of
-	kindChunk  byte = 'c' // epoch, number -> nodes of the checkpoint
+	kindPart   byte = 'c' // epoch, number -> nodes of the checkpoint
 	kindRecord byte = 'o' // epoch, number -> operations since
 )
 
@@ -31,7 +31,7 @@ func (x *Index) numbered(kind byte, epoch uint64, n int) []byte {
 	return codec.AppendKeyUint32(codec.AppendKeyUint64(x.key(kind), epoch), uint32(n))
 }
 
-// header encodes version, M, epoch, number of chunks, number of records, bytes of the checkpoint and of
+// header encodes version, M, epoch, number of parts, number of records, bytes of the checkpoint and of
 // the records, the first ordinal not fed, and the entry point's ordinal + 1.
 func (x *Index) header() []byte {
 	entry := uint64(0)
@@ -40,7 +40,7 @@ func (x *Index) header() []byte {
 	}
 	l := &x.log
 	var b []byte
-	for _, v := range []uint64{formatVersion, uint64(x.m), l.epoch, uint64(l.chunks), uint64(l.records),
+	for _, v := range []uint64{formatVersion, uint64(x.m), l.epoch, uint64(l.parts), uint64(l.records),
 		uint64(l.written.Load()), uint64(l.logged.Load()), l.fed, entry} {
 		b = codec.AppendUvarint(b, v)
 	}

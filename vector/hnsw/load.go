@@ -44,7 +44,7 @@ func (x *Index) Load(r kv.Reader) ([]uint64, uint64, error) {
 	}
 	l := &loaded{at: make(map[uint64]int), entry: f[8]}
 	for i := range f[3] {
-		if err := x.part(r, kindChunk, f[2], int(i), l.chunk); err != nil {
+		if err := x.part(r, kindPart, f[2], int(i), l.part); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -59,7 +59,7 @@ func (x *Index) Load(r kv.Reader) ([]uint64, uint64, error) {
 	}
 	x.loaded = l
 	x.log.rewrite = false
-	x.log.epoch, x.log.chunks, x.log.records, x.log.fed = f[2], int(f[3]), int(f[4]), f[7]
+	x.log.epoch, x.log.parts, x.log.records, x.log.fed = f[2], int(f[3]), int(f[4]), f[7]
 	x.log.written.Store(int64(f[5]))
 	x.log.logged.Store(int64(f[6]))
 	return ords, f[7], nil
@@ -118,8 +118,8 @@ func (l *loaded) add(x *Index, ord uint64) (*loadedNode, error) {
 	return &l.nodes[len(l.nodes)-1], nil
 }
 
-// chunk consumes one node of a checkpoint.
-func (l *loaded) chunk(x *Index, in *codec.Reader) error {
+// part consumes one node of a checkpoint.
+func (l *loaded) part(x *Index, in *codec.Reader) error {
 	n, err := l.add(x, in.Uvarint())
 	if err != nil {
 		return err
@@ -296,7 +296,7 @@ func (x *Index) Move(p *vector.Points, slots []uint32) vector.Index {
 	y := New(x.o)
 	y.points = p
 	y.log.rewrite, y.log.dirty, y.log.buf = x.log.rewrite, x.log.dirty, x.log.buf
-	y.log.fed, y.log.epoch, y.log.records, y.log.chunks = x.log.fed, x.log.epoch, x.log.records, x.log.chunks
+	y.log.fed, y.log.epoch, y.log.records, y.log.parts = x.log.fed, x.log.epoch, x.log.records, x.log.parts
 	y.log.logged.Store(x.log.logged.Load())
 	y.log.written.Store(x.log.written.Load())
 	x.eachNode(func(slot uint32, _ int) { y.create(slots[slot]) })

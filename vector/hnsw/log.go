@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// chunkBytes is the size from which a checkpoint chunk is closed.
-	chunkBytes = 1 << 20
-	// commitBytes is the size from which chunks are committed: a checkpoint of any size stays far below
+	// partBytes is the size from which a checkpoint part is closed.
+	partBytes = 1 << 20
+	// commitBytes is the size from which parts are committed: a checkpoint of any size stays far below
 	// what one batch may hold.
 	commitBytes = 8 << 20
 	// A checkpoint is written when the log outgrows both logMin and 1/logShare of the last checkpoint.
@@ -28,7 +28,7 @@ type opLog struct {
 	fed     uint64 // the first ordinal not fed
 	epoch   uint64
 	records int
-	chunks  int
+	parts   int
 	buf     []byte
 
 	logged  atomic.Int64 // bytes since the checkpoint
@@ -117,37 +117,37 @@ func (x *Index) Drain() []func(*kv.Batch) error {
 func (x *Index) checkpoint() []func(*kv.Batch) error {
 	l := &x.log
 	l.epoch++
-	l.rewrite, l.dirty, l.records, l.chunks, l.buf = false, false, 0, 0, nil
-	var chunks [][]byte
-	var chunk []byte
+	l.rewrite, l.dirty, l.records, l.parts, l.buf = false, false, 0, 0, nil
+	var parts [][]byte
+	var part []byte
 	size := int64(0)
 	x.eachNode(func(slot uint32, level int) {
-		chunk = x.appendNode(chunk, slot, level)
-		if len(chunk) >= chunkBytes {
-			chunks = append(chunks, chunk)
-			chunk = nil
+		part = x.appendNode(part, slot, level)
+		if len(part) >= partBytes {
+			parts = append(parts, part)
+			part = nil
 		}
 	})
-	if len(chunk) > 0 {
-		chunks = append(chunks, chunk)
+	if len(part) > 0 {
+		parts = append(parts, part)
 	}
 	var writes []func(*kv.Batch) error
-	for from := 0; from < len(chunks); {
+	for from := 0; from < len(parts); {
 		to, sum := from, 0
-		for to < len(chunks) && sum < commitBytes {
-			sum += len(chunks[to])
+		for to < len(parts) && sum < commitBytes {
+			sum += len(parts[to])
 			to++
 		}
 		size += int64(sum)
-		writes = append(writes, x.writeChunks(l.epoch, from, chunks[from:to]))
+		writes = append(writes, x.writeParts(l.epoch, from, parts[from:to]))
 		from = to
 	}
-	l.chunks = len(chunks)
+	l.parts = len(parts)
 	l.logged.Store(0)
 	l.written.Store(size)
 	head, epoch := x.header(), l.epoch
 	last := func(b *kv.Batch) error {
-		for _, kind := range []byte{kindChunk, kindRecord} {
+		for _, kind := range []byte{kindPart, kindRecord} {
 			below := b.DeleteRange(x.numbered(kind, 0, 0), x.numbered(kind, epoch, 0))
 			above := b.DeleteRange(x.numbered(kind, epoch+1, 0), codec.PrefixEnd(x.key(kind)))
 			if err := errors.Join(below, above); err != nil {
@@ -168,10 +168,10 @@ func (x *Index) checkpoint() []func(*kv.Batch) error {
 	return append(writes, last)
 }
 
-func (x *Index) writeChunks(epoch uint64, from int, chunks [][]byte) func(*kv.Batch) error {
+func (x *Index) writeParts(epoch uint64, from int, parts [][]byte) func(*kv.Batch) error {
 	return func(b *kv.Batch) error {
-		for i, chunk := range chunks {
-			if err := b.Set(x.numbered(kindChunk, epoch, from+i), chunk); err != nil {
+		for i, part := range parts {
+			if err := b.Set(x.numbered(kindPart, epoch, from+i), part); err != nil {
 				return fmt.Errorf("hnsw: save checkpoint: %w", err)
 			}
 		}

@@ -3,6 +3,7 @@ package hnsw_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -82,28 +83,39 @@ func (s *store) reopen() {
 }
 
 func (s *store) update(ctx context.Context, _ string, _ []string, fn func(*kv.Batch) error) (kv.LSN, error) {
+	b, lsn, err := s.apply(ctx, fn)
+	if b == nil {
+		return 0, err
+	}
+	if err == nil {
+		err = b.Durable()
+	}
+	return lsn, errors.Join(err, b.Close())
+}
+
+// apply is the writer turn. The batch, when there is one, is the caller's to close.
+func (s *store) apply(ctx context.Context, fn func(*kv.Batch) error) (*kv.Batch, kv.LSN, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	b, err := s.kv.NewBatch(s.lsn)
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
-	defer b.Close()
 	if err := fn(b); err != nil {
-		return 0, err
+		return b, 0, err
 	}
 	if err := b.Set(lsnKey, fmt.Append(nil, s.lsn+1)); err != nil {
-		return 0, err
+		return b, 0, err
 	}
 	if err := s.kv.Apply(b); err != nil {
-		return 0, err
+		return b, 0, err
 	}
 	s.lsn++
 	b.Committed(s.lsn)
-	return s.lsn, nil
+	return b, s.lsn, nil
 }
 
 func (s *store) write(fn func(b *kv.Batch) error) {
