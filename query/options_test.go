@@ -14,15 +14,18 @@ import (
 
 // fields returns the names of the *FieldErrors joined in err.
 func fields(err error) (out []string) {
-	switch e := err.(type) {
-	case nil:
-	case *FieldError:
-		out = []string{e.Field}
-	case interface{ Unwrap() []error }:
-		for _, inner := range e.Unwrap() {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		for _, inner := range joined.Unwrap() {
 			out = append(out, fields(inner)...)
 		}
-	default:
+		return out
+	}
+	var f *FieldError
+	if errors.As(err, &f) {
+		return []string{f.Field}
+	}
+	if err != nil {
 		out = []string{"?" + err.Error()}
 	}
 	return out
