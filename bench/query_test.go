@@ -33,6 +33,7 @@ type corpus struct {
 	degree  map[string]int
 	ids     []string // of chunks
 	words   []string
+	topics  [][]float32
 }
 
 func newCorpus(entities, relations, chunks, hub, dim int) *corpus {
@@ -61,11 +62,22 @@ func (c *corpus) text(words int) string {
 	return sb.String()
 }
 
-// unit is a random direction with a part that all share, as embeddings of one field have.
+// topics is the number of directions around which vectors lie.
+const topics = 300
+
+// unit is a vector near one of the topics, and like all others to some degree, as embeddings are: cosines
+// are about 0.8 within a topic, 0.3 across.
 func (c *corpus) unit() []float32 {
-	v := make([]float32, c.dim)
+	for len(c.topics) < topics {
+		t := make([]float32, c.dim)
+		for i := range t {
+			t[i] = float32(c.rng.NormFloat64() + 0.7)
+		}
+		c.topics = append(c.topics, t)
+	}
+	v := slices.Clone(c.topics[c.rng.IntN(topics)])
 	for i := range v {
-		v[i] = float32(c.rng.NormFloat64() + 0.7)
+		v[i] += float32(0.6 * c.rng.NormFloat64())
 	}
 	return v
 }
@@ -288,8 +300,16 @@ func BenchmarkRetrieval(b *testing.B) {
 	}
 	for _, mode := range []query.Mode{query.Naive, query.Local, query.Global, query.Hybrid, query.Mix} {
 		b.Run(string(mode), func(b *testing.B) {
-			for i := range aims { // warm, and right
-				c.verify(b, ask(b, i, query.Options{Mode: mode}), mode, aims[i].entity, aims[i].relation)
+			found := 0 // warm, and right
+			for i := range aims {
+				if c.verify(b, ask(b, i, query.Options{Mode: mode}), mode, aims[i].entity, aims[i].relation) {
+					found++
+				}
+			}
+			if share := float64(found) / float64(len(aims)); share < leastFound {
+				b.Fatalf("%s: only %.3f of the questions find first what they aim at", mode, share)
+			} else {
+				b.ReportMetric(share, "found-first")
 			}
 			b.ReportAllocs()
 			s := steps{}
@@ -306,23 +326,22 @@ func BenchmarkRetrieval(b *testing.B) {
 	b.Run("hub", func(b *testing.B) { c.hubAgainstMedian(b, ask) })
 }
 
-// verify checks what must hold of every answer.
-func (c *corpus) verify(b *testing.B, r *query.Result, mode query.Mode, entity, relation string) {
+// leastFound is the share of questions whose aim, a stored vector, must come first: the indexes are
+// approximate.
+const leastFound = 0.95
+
+// verify checks what must hold of every answer, and reports whether the aim came first.
+func (c *corpus) verify(b *testing.B, r *query.Result, mode query.Mode, entity, relation string) bool {
 	b.Helper()
 	if r.Outcome != query.OutcomeOK || len(r.Data.Chunks) == 0 || r.Tokens.Total() > r.Tokens.Budget {
 		b.Fatalf("%s: outcome %q, %d chunks, %d of %d tokens", mode, r.Outcome, len(r.Data.Chunks), r.Tokens.Total(), r.Tokens.Budget)
 	}
-	if mode == query.Naive {
-		return
-	}
-	if mode != query.Global && r.Data.Entities[0].Name != entity {
-		b.Fatalf("%s: the first entity is %q, asked for %q", mode, r.Data.Entities[0].Name, entity)
-	}
-	if mode == query.Global {
-		if first := r.Data.Relations[0]; record.PairID(first.Src, first.Dst) != relation {
-			b.Fatalf("the first relation is %s - %s, asked for %q", first.Src, first.Dst, relation)
-		}
-		return
+	switch mode {
+	case query.Naive:
+		return true
+	case query.Global:
+		first := r.Data.Relations[0]
+		return record.PairID(first.Src, first.Dst) == relation
 	}
 	last := math.MaxInt
 	for _, x := range r.Data.Relations {
@@ -334,6 +353,7 @@ func (c *corpus) verify(b *testing.B, r *query.Result, mode query.Mode, entity, 
 		}
 		last = x.Rank
 	}
+	return r.Data.Entities[0].Name == entity
 }
 
 // hubAgainstMedian compares local queries at the hub with those at entities of median degree, taken in turn.
