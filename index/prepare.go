@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/glimdb/db/internal/record"
-	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/llm"
 	"golang.org/x/sync/errgroup"
 )
@@ -144,125 +143,6 @@ func (p *Pipeline) fit(text string) string {
 	}
 	_, n := utf8.DecodeRuneInString(text)
 	return text[:n]
-}
-
-// maxFreeTries is how often a plan is redone while others may commit. After that it is redone alone, so
-// that a document which shares its objects with many others gets through.
-const maxFreeTries = 3
-
-// errMoved: objects of a plan changed since they were read.
-var errMoved = errors.New("index: objects changed since the plan")
-
-// work is one change on its way to a commit.
-type work struct {
-	kind string
-	ids  []string
-	plan *plan
-	// prepared is called once per try, after the plan was derived and summarised, to get vectors.
-	prepare func(ctx context.Context, edits []*edit) error
-	// check re-reads what the plan stands on, in the writer turn; stage puts in what is not about objects.
-	check func(b *kv.Batch) error
-	stage func(b *kv.Batch) error
-}
-
-// commit plans, prepares and commits w. Objects that moved between plan and commit are redone alone.
-func (p *Pipeline) commit(ctx context.Context, w *work) error {
-	dirty := w.plan.edits
-	for try := 0; ; try++ {
-		share := int64(1)
-		if try >= maxFreeTries {
-			share = gateShares
-		}
-		if share == gateShares {
-			if err := p.gate.Acquire(ctx, share); err != nil {
-				return err
-			}
-		}
-		moved, err := p.tryCommit(ctx, w, dirty, share)
-		if share == gateShares {
-			p.gate.Release(share)
-		}
-		if !errors.Is(err, errMoved) {
-			return err
-		}
-		dirty = moved
-	}
-}
-
-func (p *Pipeline) tryCommit(ctx context.Context, w *work, dirty []*edit, share int64) (moved []*edit, err error) {
-	if len(dirty) > 0 {
-		view, err := p.cfg.Updater.View()
-		if err != nil {
-			return nil, err
-		}
-		err = p.derive(ctx, view, w.plan, dirty)
-		if err = errors.Join(err, view.Close()); err != nil {
-			return nil, err
-		}
-		if err := p.summarise(ctx, dirty); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.prepare(ctx, dirty); err != nil {
-		return nil, err
-	}
-	if share < gateShares {
-		if err := p.gate.Acquire(ctx, share); err != nil {
-			return nil, err
-		}
-		defer p.gate.Release(share)
-	}
-	_, err = p.cfg.Updater.Update(ctx, w.kind, w.ids, func(b *kv.Batch) error {
-		if err := w.check(b); err != nil {
-			return err
-		}
-		if moved, err = p.movedSince(b, w.plan.edits); err != nil {
-			return err
-		}
-		if moved, err = p.follow(ctx, b, w.plan, moved); err != nil {
-			return err
-		}
-		if len(moved) > 0 {
-			return errMoved
-		}
-		if err := p.stageEdits(b, w.plan); err != nil {
-			return err
-		}
-		return w.stage(b)
-	})
-	return moved, err
-}
-
-// maxFollowed bounds how many objects are derived again inside the writer turn, where others wait: with
-// their caps they are a few milliseconds.
-const maxFollowed = 32
-
-// follow derives moved edits again on the state they are about to change, and returns those that need a
-// model for it. Most often that is none: a hub that many documents share has reached its caps, so that
-// its text stays and only sums differ.
-func (p *Pipeline) follow(ctx context.Context, b *kv.Batch, pl *plan, moved []*edit) ([]*edit, error) {
-	if len(moved) == 0 || len(moved) > maxFollowed {
-		return moved, nil
-	}
-	if err := p.derive(ctx, b, pl, moved); err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(moved, func(e *edit) bool { return !e.needsModel() }), nil
-}
-
-// movedSince lists the edits whose objects another commit changed.
-func (p *Pipeline) movedSince(r kv.Reader, edits []*edit) ([]*edit, error) {
-	var moved []*edit
-	for _, e := range edits {
-		t, err := tallyOf(r, p.cfg.Workspace, e.object)
-		if err != nil {
-			return nil, err
-		}
-		if t.Version != e.version {
-			moved = append(moved, e)
-		}
-	}
-	return moved, nil
 }
 
 // sortedObjects lists the objects of source records.

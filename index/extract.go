@@ -1,0 +1,165 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/glimdb/db/internal/record"
+	"golang.org/x/sync/errgroup"
+)
+
+// giveUpAfter is the number of failed chunks after which no further chunk of a document is begun: by
+// then the model is out of reach, and every call costs its time limit.
+const giveUpAfter = 8
+
+// extract fills the chunks' source records: those of equal chunks of the version before are taken over,
+// the others are asked of the extractor. A failing chunk fails the document, but the others are asked all
+// the same, so that their replies are kept for the next attempt.
+func (a *attempt) extract(ctx context.Context) error {
+	sources := make([][]record.Source, len(a.chunks))
+	missing := a.reuse(sources)
+	errs := make([]error, len(a.chunks))
+	var (
+		g      errgroup.Group
+		failed int // guarded by a.mu
+	)
+	g.SetLimit(a.p.cfg.Options.ChunkWorkers)
+	for _, i := range missing {
+		g.Go(func() error {
+			a.mu.Lock()
+			stop := failed >= giveUpAfter
+			a.mu.Unlock()
+			if stop || ctx.Err() != nil {
+				return nil
+			}
+			list, err := a.extractOne(ctx, &a.chunks[i])
+			sources[i], errs[i] = list, err
+			a.mu.Lock()
+			if err != nil {
+				failed++
+			} else {
+				a.done++
+			}
+			a.mu.Unlock()
+			if err == nil {
+				a.event(a.progress(StageExtract))
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // errors are in errs, by chunk
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i, err := range errs {
+		if err != nil {
+			return &ChunkError{Number: i + 1, Of: len(a.chunks), ID: a.chunks[i].ID(), Failed: failed, Err: err}
+		}
+	}
+	a.sources = slices.Concat(sources...)
+	a.count()
+	return nil
+}
+
+// reuse takes over what is known of equal chunks and returns the numbers of the others.
+func (a *attempt) reuse(sources [][]record.Source) (missing []int) {
+	known := make(map[string]*record.Chunk, len(a.old))
+	for i := range a.old {
+		if c := &a.old[i]; !c.Truncated && c.Extractor == a.p.cfg.Extractor.ID() {
+			known[c.Content] = c
+		}
+	}
+	byOrder := make(map[int][]record.Source)
+	for _, list := range a.before {
+		for _, s := range list {
+			byOrder[s.Order] = append(byOrder[s.Order], s)
+		}
+	}
+	for i := range a.chunks {
+		c := &a.chunks[i]
+		was := known[c.Content]
+		if was == nil {
+			missing = append(missing, i)
+			continue
+		}
+		c.Dropped, c.Repaired, c.Warnings = was.Dropped, was.Repaired, was.Warnings
+		sources[i] = moved(byOrder[was.Order], a.doc.Seq, c)
+		a.done++
+		a.stats.ReusedChunks++
+	}
+	return missing
+}
+
+func (a *attempt) extractOne(ctx context.Context, c *record.Chunk) ([]record.Source, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	x, err := a.p.cfg.Extractor.Extract(ctx, ExtractInput{ChunkID: c.ID(), Path: c.Path, Text: c.Content})
+	if err != nil {
+		return nil, err
+	}
+	x = accept(x)
+	c.Truncated, c.Warnings = x.Report.Truncated, x.Report.Warnings
+	c.Dropped, c.Repaired = record.Counts(x.Report.Dropped), record.Counts(x.Report.Repaired)
+	a.mu.Lock()
+	a.stats.Calls += x.Report.Calls
+	a.stats.CachedCalls += x.Report.CachedCalls
+	a.stats.PromptTokens += x.Report.PromptTokens
+	a.stats.CompletionTokens += x.Report.CompletionTokens
+	a.mu.Unlock()
+	return sourcesFrom(a.doc.Seq, c, x), nil
+}
+
+// maxWarnings bounds the remarks kept with a document; each chunk keeps its own.
+const maxWarnings = 20
+
+// count works out what the document's status tells.
+func (a *attempt) count() {
+	c := record.Contents{Chunks: len(a.chunks)}
+	for _, o := range sortedObjects(a.sources) {
+		if o.IsRelation() {
+			c.Relations++
+		} else {
+			c.Entities++
+		}
+	}
+	dropped, repaired := make(map[string]int), make(map[string]int)
+	var warnings []string
+	for i := range a.chunks {
+		k := &a.chunks[i]
+		for _, n := range k.Dropped {
+			dropped[n.Name] += n.N
+		}
+		for _, n := range k.Repaired {
+			repaired[n.Name] += n.N
+		}
+		if k.Truncated {
+			c.Truncated++
+		}
+		for _, w := range k.Warnings {
+			warnings = append(warnings, fmt.Sprintf("chunk %d: %s", i+1, w))
+		}
+	}
+	c.Dropped, c.Repaired = record.Counts(dropped), record.Counts(repaired)
+	if c.Entities == 0 {
+		text := fmt.Sprintf("0 entities of %d chunks", c.Chunks)
+		if c.Chunks == 1 {
+			text = "0 entities of 1 chunk"
+		}
+		if c.Truncated > 0 {
+			text += ", reply cut off"
+		}
+		c.Warnings = append(c.Warnings, text)
+	} else if c.Truncated > 0 {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("reply cut off for %d of %d chunks", c.Truncated, c.Chunks))
+	}
+	if n := a.doc.Pending.Removed; n > 0 {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%d control characters or invalid bytes removed from the text", n))
+	}
+	if left := len(warnings) - maxWarnings; left > 0 {
+		warnings = append(warnings[:maxWarnings], fmt.Sprintf("%d more warnings are kept with the chunks", left))
+	}
+	c.Warnings = append(c.Warnings, warnings...)
+	a.contents = c
+}

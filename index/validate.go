@@ -1,0 +1,110 @@
+package index
+
+import (
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/kv"
+)
+
+// incoming is a validated document.
+type incoming struct {
+	id, text string
+	version  record.Version
+	repeated bool
+}
+
+// validate cleans and checks every document of a call.
+func (p *Pipeline) validate(docs []Document, track string, now time.Time) (list []incoming, ids []string, err error) {
+	var errs []error
+	seen := make(map[string]bool, len(docs))
+	list = make([]incoming, len(docs))
+	for i, d := range docs {
+		refuse := func(field string, err error) {
+			errs = append(errs, &DocumentError{Index: i, ID: d.ID, Field: field, Err: err})
+		}
+		text, report, err := CleanText(d.Text, InvalidDrop)
+		switch {
+		case err != nil:
+			refuse("text", err)
+		case !hasContent(text):
+			refuse("text", ErrEmptyDocument)
+		case len(text) > MaxTextBytes:
+			refuse("text", fmt.Errorf("%w: %d bytes, limit %d", kv.ErrTooLarge, len(text), MaxTextBytes))
+		}
+		if field, err := checkFields(d); err != nil {
+			refuse(field, err)
+		}
+		id := d.ID
+		if id == "" {
+			sum := md5.Sum([]byte(text))
+			id = "doc-" + hex.EncodeToString(sum[:])
+		}
+		c := incoming{id: id, text: text, version: record.Version{Path: d.Path, Metadata: maps.Clone(d.Metadata), Bytes: len(text),
+			Removed: report.Invalid + report.Controls, Track: track, EnqueuedAt: now.UnixNano()}}
+		if len(c.version.Metadata) == 0 {
+			c.version.Metadata = nil
+		}
+		sum := sha256.Sum256([]byte(text))
+		c.version.Hash = hex.EncodeToString(sum[:])
+		if !d.Time.IsZero() {
+			c.version.Time = d.Time.UnixNano()
+		}
+		if seen[id] {
+			if c.repeated = d.ID == ""; !c.repeated {
+				refuse("id", &DuplicateError{ID: id})
+			}
+		} else {
+			ids = append(ids, id)
+		}
+		seen[id] = true
+		list[i] = c
+	}
+	return list, ids, errors.Join(errs...)
+}
+
+// hasContent reports whether a text has any character that is not white space, mark or format.
+func hasContent(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool {
+		return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cf, unicode.Mn)
+	}) >= 0
+}
+
+// checkFields checks what is not the text.
+func checkFields(d Document) (field string, err error) {
+	switch {
+	case len(d.ID) > MaxIDBytes:
+		return "id", fmt.Errorf("%w: %d bytes, limit %d", kv.ErrTooLarge, len(d.ID), MaxIDBytes)
+	case !utf8.ValidString(d.ID):
+		return "id", errors.New("not UTF-8")
+	case strings.ContainsFunc(d.ID, unicode.IsControl):
+		return "id", errors.New("contains a control character")
+	case d.ID != strings.TrimSpace(d.ID):
+		return "id", errors.New("begins or ends with white space")
+	case len(d.Path) > MaxPathBytes:
+		return "path", fmt.Errorf("%w: %d bytes, limit %d", kv.ErrTooLarge, len(d.Path), MaxPathBytes)
+	case !utf8.ValidString(d.Path):
+		return "path", errors.New("not UTF-8")
+	case len(d.Metadata) > MaxMetadata:
+		return "metadata", fmt.Errorf("%w: %d entries, limit %d", kv.ErrTooLarge, len(d.Metadata), MaxMetadata)
+	}
+	size := 0
+	for k, v := range d.Metadata {
+		if size += len(k) + len(v); !utf8.ValidString(k) || !utf8.ValidString(v) {
+			return "metadata", fmt.Errorf("entry %q is not UTF-8", strings.ToValidUTF8(k, "?"))
+		}
+	}
+	if size > MaxMetadataBytes {
+		return "metadata", fmt.Errorf("%w: %d bytes, limit %d", kv.ErrTooLarge, size, MaxMetadataBytes)
+	}
+	return "", nil
+}
