@@ -3,6 +3,7 @@ package kv
 import (
 	"bytes"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -17,6 +18,8 @@ type cursor struct {
 	key   []byte // of the present position; nil at none
 	value []byte // decoded; nil until asked for
 	buf   []byte // holds a decompressed value
+
+	ended atomic.Bool // closed: what key and value point to is gone
 
 	mu  sync.Mutex
 	it  *pebble.Iterator // nil once closed
@@ -122,20 +125,26 @@ func (c *cursor) Prev() bool {
 	return c.move(prev, nil)
 }
 
+// Key and Value of a position stay readable while Close waits for the cursor's owner: an owner that was told
+// of a position must find it. Only the next move fails.
+
 func (c *cursor) Key() []byte {
-	if c.store.closing.Load() {
+	if c.ended.Load() {
 		return nil
 	}
 	return c.key
 }
 
 func (c *cursor) Value() []byte {
-	if c.key == nil || c.value != nil && !c.store.closing.Load() {
+	if c.ended.Load() {
+		return nil
+	}
+	if c.key == nil || c.value != nil {
 		return c.value
 	}
 	c.mu.Lock()
 	defer c.leave()
-	if c.it == nil || c.store.closing.Load() {
+	if c.it == nil {
 		c.fail(ErrClosed)
 		return nil
 	}
@@ -184,6 +193,7 @@ func (c *cursor) Close() error {
 		c.fail(wrap("cursor", err))
 	}
 	c.it = nil
+	c.ended.Store(true)
 	c.store.handles.dropCursor(c)
 	return nil
 }
