@@ -1,9 +1,12 @@
 package vector
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -176,21 +179,69 @@ func (c *Collection) GetMany(r kv.Reader, ids []string) ([][]float32, error) {
 		return nil, err
 	}
 	out := make([][]float32, len(ids))
-	for i, id := range ids {
-		ord, err := c.ordinal(r, id)
-		if errors.Is(err, kv.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("vector: get %q from %q: %w", id, c.name, err)
-		}
+	err := c.ordinals(r, ids, func(i int, ord uint64) error {
 		v, ok := c.vectorAt(r, ord)
 		if !ok {
-			return nil, c.lost(id, ord)
+			return c.lost(ids[i], ord)
 		}
 		out[i] = append([]float32(nil), v...)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("vector: get %d vectors from %q: %w", len(ids), c.name, err)
 	}
 	return out, nil
+}
+
+// getsBeforeCursor is the number of keys up to which single gets cost less than a cursor and its seeks.
+const getsBeforeCursor = 4
+
+// ordinals tells fn the ordinal of each id that r shows, in no particular order.
+func (c *Collection) ordinals(r kv.Reader, ids []string, fn func(i int, ord uint64) error) (err error) {
+	if len(ids) <= getsBeforeCursor {
+		for i, id := range ids {
+			ord, err := c.ordinal(r, id)
+			if errors.Is(err, kv.ErrNotFound) {
+				continue
+			}
+			if err == nil {
+				err = fn(i, ord)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	order := make([]int, len(ids))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(ids[a], ids[b]) })
+	key := collectionPrefix(c.ws, kindID, c.id)
+	prefix := len(key)
+	cur, err := r.Cursor(key, codec.PrefixEnd(key))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cur.Close()) }()
+	for _, i := range order {
+		key = append(key[:prefix], ids[i]...)
+		if !cur.SeekGE(key) {
+			break
+		}
+		if !bytes.Equal(cur.Key(), key) {
+			continue
+		}
+		ord, err := decodeOrdinal(cur.Value())
+		if err == nil {
+			err = fn(i, ord)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return cur.Err()
 }
 
 func (c *Collection) lost(id string, ord uint64) error {
