@@ -20,6 +20,10 @@ const (
 	opDrop   byte = 5 // the node is gone
 )
 
+// maxField bounds ordinals and the fields of the header: no store gets there, and counting on from them
+// cannot overflow.
+const maxField = 1 << 62
+
 // formatVersion is the first value of the header.
 const formatVersion = 1
 

@@ -53,7 +53,7 @@ func Factory(o vector.IndexOptions) vector.Index { return New(o) }
 func New(o vector.IndexOptions) *Index {
 	x := &Index{o: o, m: o.Config.M, scale: 1 / math.Log(float64(o.Config.M))}
 	x.log.persist = o.Persist
-	x.log.rewrite = true
+	x.log.rewrite, x.log.erase = true, true
 	x.blocks.Store(&[]*block{})
 	x.entry.Store(noEntry)
 	return x

@@ -1,6 +1,7 @@
 package hnsw
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,7 +40,7 @@ func (x *Index) Load(r kv.Reader) ([]uint64, uint64, error) {
 	for i := range f {
 		f[i] = h.Uvarint()
 	}
-	if err := h.Done(); err != nil || f[0] != formatVersion || f[1] != uint64(x.m) {
+	if err := h.Done(); err != nil || f[0] != formatVersion || f[1] != uint64(x.m) || slices.Max(f[:]) > maxField {
 		return nil, 0, corrupt("header: version %d, M %d, %v", f[0], f[1], err)
 	}
 	l := &loaded{at: make(map[uint64]int), entry: f[8]}
@@ -58,7 +59,7 @@ func (x *Index) Load(r kv.Reader) ([]uint64, uint64, error) {
 		return nil, 0, err
 	}
 	x.loaded = l
-	x.log.rewrite = false
+	x.log.rewrite, x.log.erase = false, false
 	x.log.epoch, x.log.parts, x.log.records, x.log.fed = f[2], int(f[3]), int(f[4]), f[7]
 	x.log.written.Store(int64(f[5]))
 	x.log.logged.Store(int64(f[6]))
@@ -177,40 +178,27 @@ func (l *loaded) replay(x *Index, in *codec.Reader) error {
 	return in.Err()
 }
 
-// finish drops what the records dropped, checks that every name in the graph is a node, and returns the
-// ordinals in order.
+// finish drops what the records dropped, checks that the rest is a graph, and returns the ordinals in
+// order.
 func (l *loaded) finish(x *Index) ([]uint64, error) {
 	l.nodes = slices.DeleteFunc(l.nodes, func(n loadedNode) bool { return n.drop })
-	slices.SortFunc(l.nodes, func(a, b loadedNode) int {
-		if a.ord < b.ord {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(l.nodes, func(a, b loadedNode) int { return cmp.Compare(a.ord, b.ord) })
 	ords := make([]uint64, len(l.nodes))
 	for i, n := range l.nodes {
 		ords[i] = n.ord
 	}
 	l.at = nil
-	find := newFinder(ords)
-	known := func(ord uint64) bool { _, ok := find.index(ord); return ok }
-	roots := 0
-	for _, n := range l.nodes {
-		if n.parent == 0 {
-			roots++
-		} else if !known(n.parent - 1) {
-			return nil, corrupt("parent %d of node %d is no node", n.parent-1, n.ord)
+	if len(ords) == 0 {
+		if l.entry != 0 {
+			return nil, corrupt("entry %d of an empty graph", l.entry-1)
 		}
-		for _, list := range n.lists {
-			for _, to := range list {
-				if !known(to) || to == n.ord {
-					return nil, corrupt("node %d links to %d", n.ord, to)
-				}
-			}
-		}
+		return nil, nil
 	}
-	if len(ords) > 0 && (roots != 1 || l.entry == 0 || !known(l.entry-1)) {
-		return nil, corrupt("%d nodes have %d roots and entry %d", len(ords), roots, l.entry)
+	if last := ords[len(ords)-1]; last > maxField {
+		return nil, corrupt("ordinal %d", last)
+	}
+	if err := l.validate(x, newFinder(ords)); err != nil {
+		return nil, err
 	}
 	return ords, nil
 }
@@ -295,7 +283,7 @@ func (x *Index) Attach(p *vector.Points, slots []uint32) {
 func (x *Index) Move(p *vector.Points, slots []uint32) vector.Index {
 	y := New(x.o)
 	y.points = p
-	y.log.rewrite, y.log.dirty, y.log.buf = x.log.rewrite, x.log.dirty, x.log.buf
+	y.log.rewrite, y.log.erase, y.log.dirty, y.log.buf = x.log.rewrite, x.log.erase, x.log.dirty, x.log.buf
 	y.log.fed, y.log.epoch, y.log.records, y.log.parts = x.log.fed, x.log.epoch, x.log.records, x.log.parts
 	y.log.logged.Store(x.log.logged.Load())
 	y.log.written.Store(x.log.written.Load())

@@ -24,6 +24,7 @@ const (
 type opLog struct {
 	persist bool
 	rewrite bool   // the next Drain writes a checkpoint; operations need not be kept
+	erase   bool   // what is persisted is unknown: the next checkpoint begins by removing it
 	dirty   bool   // the header changed
 	fed     uint64 // the first ordinal not fed
 	epoch   uint64
@@ -35,12 +36,19 @@ type opLog struct {
 	written atomic.Int64 // bytes of the checkpoint
 }
 
+// limit is the size of the log from which a checkpoint costs less than going on.
+func (l *opLog) limit() int64 { return max(logMin, l.written.Load()/logShare) }
+
 // begin returns the buffer for one more operation on slot, or nil when none is kept.
 func (x *Index) begin(op byte, slot uint32) []byte {
 	if !x.log.persist || x.log.rewrite {
 		return nil
 	}
 	x.log.dirty = true
+	if int64(len(x.log.buf)) > x.log.limit() {
+		x.log.rewrite, x.log.buf = true, nil // a checkpoint is smaller than such a record
+		return nil
+	}
 	return codec.AppendUvarint(append(x.log.buf, op), x.points.Ordinal(slot))
 }
 
@@ -80,9 +88,9 @@ func (x *Index) Skip(ord uint64) {
 	x.log.dirty = true
 }
 
-// Lost implements vector.Index.
+// Lost implements vector.Index. Some of the drained writes may have been committed.
 func (x *Index) Lost() {
-	x.log.rewrite, x.log.dirty, x.log.buf = true, true, nil
+	x.log.rewrite, x.log.erase, x.log.dirty, x.log.buf = true, true, true, nil
 }
 
 // Drain implements vector.Index.
@@ -91,7 +99,7 @@ func (x *Index) Drain() []func(*kv.Batch) error {
 	if !l.persist || !l.dirty {
 		return nil
 	}
-	if l.rewrite || l.logged.Load() > max(logMin, l.written.Load()/logShare) {
+	if l.rewrite || l.logged.Load() > l.limit() {
 		return x.checkpoint()
 	}
 	l.dirty = false
@@ -113,7 +121,8 @@ func (x *Index) Drain() []func(*kv.Batch) error {
 }
 
 // checkpoint returns the writes of the whole graph under a new epoch. Until the last of them, which
-// switches the header and removes every other epoch, the old form stays valid.
+// switches the header and removes every other epoch, the old form stays valid; where the old form is
+// unknown, the first removes it, so that its header cannot speak for parts of the new.
 func (x *Index) checkpoint() []func(*kv.Batch) error {
 	l := &x.log
 	l.epoch++
@@ -157,15 +166,26 @@ func (x *Index) checkpoint() []func(*kv.Batch) error {
 		return b.Set(x.key(kindHeader), head)
 	}
 	if len(writes) == 1 { // the usual size: one batch
-		first := writes[0]
-		return []func(*kv.Batch) error{func(b *kv.Batch) error {
-			if err := first(b); err != nil {
-				return err
-			}
-			return last(b)
-		}}
+		writes, last = nil, both(writes[0], last)
 	}
-	return append(writes, last)
+	writes = append(writes, last)
+	if l.erase {
+		l.erase = false
+		writes[0] = both(func(b *kv.Batch) error {
+			return b.DeleteRange(x.o.Prefix, codec.PrefixEnd(x.o.Prefix))
+		}, writes[0])
+	}
+	return writes
+}
+
+// both stages f, then g, in one batch.
+func both(f, g func(*kv.Batch) error) func(*kv.Batch) error {
+	return func(b *kv.Batch) error {
+		if err := f(b); err != nil {
+			return err
+		}
+		return g(b)
+	}
 }
 
 func (x *Index) writeParts(epoch uint64, from int, parts [][]byte) func(*kv.Batch) error {

@@ -1,37 +1,34 @@
 package hnsw
 
-import (
-	"slices"
-)
-
 // Remove implements vector.Index. Every node that linked to a removed one chooses anew among its other
 // links and those of the removed, so that paths through it survive. It reads every link list once, a few
 // milliseconds for 100,000 nodes, however many slots are removed.
 func (x *Index) Remove(slots []uint32) {
-	dead := make(map[uint32]bool, len(slots))
+	dead := make(slotSet, len(*x.blocks.Load())<<blockShift/64)
+	some := false
 	for _, s := range slots {
 		if x.has(s) {
-			dead[s] = true
+			dead.add(s)
+			some = true
 		}
 	}
-	if len(dead) == 0 {
+	if !some {
 		return
 	}
 	w := x.builder()
 	x.detach(slots, dead)
 	x.eachNode(func(node uint32, level int) {
-		if dead[node] {
+		if dead.has(node) {
 			return
 		}
 		for l := 0; l <= level; l++ {
-			links := read(x.list(node, l), nil)
-			if slices.ContainsFunc(links, func(s uint32) bool { return dead[s] }) {
-				w.set(node, l, x.bypass(node, l, links, dead))
+			if x.leadsTo(node, l, dead) {
+				w.set(node, l, w.bypass(node, l, dead))
 			}
 		}
 	})
 	for _, s := range slots {
-		if dead[s] {
+		if dead.has(s) {
 			b, i := x.block(s)
 			b.present[i] = false
 			x.nodes.Add(-1)
@@ -42,37 +39,60 @@ func (x *Index) Remove(slots []uint32) {
 			x.logDrop(s)
 		}
 	}
-	if e := x.entry.Load(); e != noEntry && dead[uint32(e)] {
+	if e := x.entry.Load(); e != noEntry && dead.has(uint32(e)) {
 		x.replaceEntry()
 	}
 }
 
-// bypass returns links without the dead, and what the dead led to, through further dead if need be.
-func (x *Index) bypass(node uint32, level int, links []uint32, dead map[uint32]bool) []uint32 {
+// slotSet is a set of slots, a bit each.
+type slotSet []uint64
+
+func (s slotSet) add(slot uint32)      { s[slot/64] |= 1 << (slot % 64) }
+func (s slotSet) has(slot uint32) bool { return s[slot/64]>>(slot%64)&1 != 0 }
+
+// leadsTo reports whether node links to one of dead on a level.
+func (x *Index) leadsTo(node uint32, level int, dead slotSet) bool {
+	for _, v := range x.list(node, level) {
+		if v == 0 {
+			return false
+		}
+		if dead.has(v - 1) {
+			return true
+		}
+	}
+	return false
+}
+
+// bypass returns node's links without the dead, and what the dead led to, through further dead if need
+// be. The result is valid until the next call.
+func (w *walker) bypass(node uint32, level int, dead slotSet) []uint32 {
 	// bypassMax bounds the choice; the nearest of so many are as good as the nearest of all.
 	const bypassMax = 512
-	seen := map[uint32]bool{node: true}
-	var out []uint32
-	for queue := links; len(queue) > 0 && len(out) < bypassMax; queue = queue[1:] {
-		s := queue[0]
-		if seen[s] {
+	w.begin()
+	w.visited[node] = w.epoch
+	out := w.around[:0]
+	queue := read(w.x.list(node, level), w.queue[:0])
+	for at := 0; at < len(queue) && len(out) < bypassMax; at++ {
+		s := queue[at]
+		if w.visited[s] == w.epoch {
 			continue
 		}
-		seen[s] = true
-		if !dead[s] {
+		w.visited[s] = w.epoch
+		if dead.has(s) {
+			queue = read(w.x.list(s, level), queue)
+		} else {
 			out = append(out, s)
-			continue
 		}
-		queue = read(x.list(s, level), append([]uint32{s}, queue[1:]...))
 	}
+	w.around, w.queue = out, queue
 	return out
 }
 
 // detach takes the dead out of the tree. The children of each move to its parent's side, or to the side
 // of the first of them when it was the root; the walk down from there cannot enter the moving subtree.
-func (x *Index) detach(slots []uint32, dead map[uint32]bool) {
+func (x *Index) detach(slots []uint32, dead slotSet) {
 	for _, s := range slots {
-		if !dead[s] {
+		if !dead.has(s) {
 			continue
 		}
 		kids := x.childrenOf(s)

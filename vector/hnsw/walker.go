@@ -21,6 +21,8 @@ type walker struct {
 	out     [vector.MaxGather]float32
 	chosen  []uint32
 	cands   []candidate
+	around  []uint32 // bypass: the links to choose from
+	queue   []uint32 // bypass: the links to look at
 }
 
 // candidate is a possible link.
