@@ -35,13 +35,9 @@ func (x *Index) Load(r kv.Reader) ([]uint64, uint64, error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("hnsw: load: %w", err)
 	}
-	var f [9]uint64
-	h := codec.NewReader(v)
-	for i := range f {
-		f[i] = h.Uvarint()
-	}
-	if err := h.Done(); err != nil || f[0] != formatVersion || f[1] != uint64(x.m) || slices.Max(f[:]) > maxField {
-		return nil, 0, corrupt("header: version %d, M %d, %v", f[0], f[1], err)
+	f, err := x.decodeHeader(v)
+	if err != nil {
+		return nil, 0, err
 	}
 	l := &loaded{at: make(map[uint64]int), entry: f[8]}
 	for i := range f[3] {
@@ -66,6 +62,18 @@ func (x *Index) Load(r kv.Reader) ([]uint64, uint64, error) {
 	return ords, f[7], nil
 }
 
+// decodeHeader returns the fields that header encodes.
+func (x *Index) decodeHeader(v []byte) (f [9]uint64, err error) {
+	h := codec.NewReader(v)
+	for i := range f {
+		f[i] = h.Uvarint()
+	}
+	if err := h.Done(); err != nil || f[0] != formatVersion || f[1] != uint64(x.m) || slices.Max(f[:]) > maxField {
+		return f, corrupt("header: version %d, M %d, %v", f[0], f[1], err)
+	}
+	return f, nil
+}
+
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf("hnsw: load: %w: "+format, append([]any{kv.ErrCorrupt}, args...)...)
 }
@@ -78,16 +86,21 @@ func (x *Index) part(r kv.Reader, kind byte, epoch uint64, n int, decode func(*I
 	if err != nil {
 		return fmt.Errorf("hnsw: load: %w", err)
 	}
+	if err := x.decodeAll(v, decode); err != nil {
+		return corrupt("part %c %d of epoch %d: %w", kind, n, epoch, err)
+	}
+	return nil
+}
+
+// decodeAll consumes v with one call of decode after the other.
+func (x *Index) decodeAll(v []byte, decode func(*Index, *codec.Reader) error) error {
 	in := codec.NewReader(v)
 	for in.Len() > 0 {
 		if err := decode(x, in); err != nil {
-			return corrupt("part %c %d of epoch %d: %v", kind, n, epoch, err)
+			return err
 		}
 	}
-	if err := in.Done(); err != nil {
-		return corrupt("part %c %d of epoch %d: %v", kind, n, epoch, err)
-	}
-	return nil
+	return in.Done()
 }
 
 // list consumes a list that fits a level.
@@ -283,6 +296,7 @@ func (x *Index) Attach(p *vector.Points, slots []uint32) {
 func (x *Index) Move(p *vector.Points, slots []uint32) vector.Index {
 	y := New(x.o)
 	y.points = p
+	y.log.partBytes, y.log.commitBytes = x.log.partBytes, x.log.commitBytes
 	y.log.rewrite, y.log.erase, y.log.dirty, y.log.buf = x.log.rewrite, x.log.erase, x.log.dirty, x.log.buf
 	y.log.fed, y.log.epoch, y.log.records, y.log.parts = x.log.fed, x.log.epoch, x.log.records, x.log.parts
 	y.log.logged.Store(x.log.logged.Load())

@@ -23,6 +23,9 @@ const (
 // opLog collects what the feeding methods do until Drain hands it out.
 type opLog struct {
 	persist bool
+	// partBytes and commitBytes are the constants, but in tests.
+	partBytes, commitBytes int
+
 	rewrite bool   // the next Drain writes a checkpoint; operations need not be kept
 	erase   bool   // what is persisted is unknown: the next checkpoint begins by removing it
 	dirty   bool   // the header changed
@@ -132,7 +135,7 @@ func (x *Index) checkpoint() []func(*kv.Batch) error {
 	size := int64(0)
 	x.eachNode(func(slot uint32, level int) {
 		part = x.appendNode(part, slot, level)
-		if len(part) >= partBytes {
+		if len(part) >= l.partBytes {
 			parts = append(parts, part)
 			part = nil
 		}
@@ -143,7 +146,7 @@ func (x *Index) checkpoint() []func(*kv.Batch) error {
 	var writes []func(*kv.Batch) error
 	for from := 0; from < len(parts); {
 		to, sum := from, 0
-		for to < len(parts) && sum < commitBytes {
+		for to < len(parts) && sum < l.commitBytes {
 			sum += len(parts[to])
 			to++
 		}

@@ -25,6 +25,8 @@ type store struct {
 	fs vfs.FS
 	o  vector.SetOptions
 
+	refuse func(kind string) error // fails a commit of that kind; nil fails none
+
 	mu  sync.Mutex
 	kv  *kv.Store
 	lsn kv.LSN
@@ -82,7 +84,12 @@ func (s *store) reopen() {
 	s.open()
 }
 
-func (s *store) update(ctx context.Context, _ string, _ []string, fn func(*kv.Batch) error) (kv.LSN, error) {
+func (s *store) update(ctx context.Context, kind string, _ []string, fn func(*kv.Batch) error) (kv.LSN, error) {
+	if s.refuse != nil {
+		if err := s.refuse(kind); err != nil {
+			return 0, err
+		}
+	}
 	b, lsn, err := s.apply(ctx, fn)
 	if b == nil {
 		return 0, err
