@@ -380,3 +380,30 @@ func TestHC23_Parallel(t *testing.T) {
 		t.Errorf("Harbor Office has %d sources, want 64", e.SourceCount)
 	}
 }
+
+func TestHC14_OddText(t *testing.T) {
+	s := newStore(t, index.Options{})
+	before := s.dump()
+	pump := index.Document{ID: "1", Text: "Pump\x00 A\x01 \xff\xfe end"}
+	names := index.Document{ID: "odd", Text: strings.Join([]string{
+		"E \x1b[31mRed\x1b[0m|t|coloured", "E a\x00\x01b|t|separator of keys", "E " + strings.Repeat("x", 70_000) + "|t|long",
+		"R a - b<SEP>c|k|joined", "E ab|t|plain"}, "\n")}
+	s.put(pump, names, doc("2", "E Clean|t|clean."))
+	v := s.view()
+	text, err := index.Text(v, "", "1")
+	v.Close()
+	if err != nil || text != "Pump A  end" {
+		t.Errorf("stored %q, %v", text, err)
+	}
+	if i := s.info("1"); i.Status != "processed" || i.Removed != 4 || len(i.Warnings) == 0 {
+		t.Errorf("status %+v", i)
+	}
+	if s.entity("Red") == nil || s.entity("ab") == nil || s.entity("b<SEP>c") == nil || s.entity("Clean") == nil {
+		t.Error("an entity is missing")
+	}
+	s.check()
+	s.delete("1", "odd", "2")
+	if d := diff(s.dump(), before); d != "" {
+		t.Errorf("left over:\n%s", d)
+	}
+}

@@ -360,3 +360,42 @@ func TestChangedBeforeCommit(t *testing.T) {
 		}
 	})
 }
+
+// TestProgress: events tell of each document and add up.
+func TestProgress(t *testing.T) {
+	s := newStore(t, index.Options{Workers: 1, ChunkWorkers: 1})
+	s.extract.before = func(_ context.Context, text string) error {
+		if text == "bad" {
+			return errors.New("no")
+		}
+		return nil
+	}
+	s.enqueue(index.Insert, doc("a", "E A|t|a", "R A - B|k|x"), doc("b", "bad"), doc("c", "c"))
+	var got []string
+	sum, err := s.Process(context.Background(), index.ProcessOptions{Progress: func(p index.Progress) {
+		got = append(got, fmt.Sprintf("%s %s chunks %d/%d documents %d/%d objects %d+%d %v", p.Document, p.Stage, p.ChunksDone, p.Chunks,
+			p.DocumentsDone, p.Documents, p.Entities, p.Relations, p.Err != nil))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"a chunk chunks 0/2 documents 0/3 objects 0+0 false",
+		"a extract chunks 1/2 documents 0/3 objects 0+0 false",
+		"a extract chunks 2/2 documents 0/3 objects 0+0 false",
+		"a merge chunks 2/2 documents 0/3 objects 0+0 false",
+		"a done chunks 2/2 documents 1/3 objects 2+1 false",
+		"b chunk chunks 0/1 documents 1/3 objects 0+0 false",
+		"b failed chunks 0/1 documents 2/3 objects 0+0 true",
+		"c chunk chunks 0/1 documents 2/3 objects 0+0 false",
+		"c extract chunks 1/1 documents 2/3 objects 0+0 false",
+		"c merge chunks 1/1 documents 2/3 objects 0+0 false",
+		"c done chunks 1/1 documents 3/3 objects 0+0 false",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("events:\n%s", strings.Join(got, "\n"))
+	}
+	if sum.Processed != 2 || sum.Failed != 1 || !strings.Contains(sum.Errors["b"], "chunk 1 of 1") {
+		t.Errorf("summary %+v", sum)
+	}
+}

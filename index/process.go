@@ -32,7 +32,7 @@ type Progress struct {
 	Stage    Stage
 	// Chunks of this document: extracted so far (reused ones included) and in all.
 	ChunksDone, Chunks int
-	// Documents of the call: ended so far and found so far.
+	// Documents of the call: ended so far, this one included, and found so far.
 	DocumentsDone, Documents int
 	// Entities and Relations of the document, with StageDone.
 	Entities, Relations int
@@ -121,8 +121,10 @@ func (r *run) event(ev Progress) {
 	r.mu.Lock()
 	switch ev.Stage {
 	case StageDone:
+		r.done++
 		r.sum.Processed++
 	case StageFailed:
+		r.done++
 		r.sum.Failed++
 		if r.sum.Errors == nil {
 			r.sum.Errors = make(map[string]string)
@@ -178,11 +180,6 @@ func (p *Pipeline) queued(from uint64) (ids []string, next uint64, err error) {
 
 // document brings one document to an end: processed, failed, or found not to wait any more.
 func (r *run) document(ctx context.Context, id string) error {
-	defer func() {
-		r.mu.Lock()
-		r.done++
-		r.mu.Unlock()
-	}()
 	for {
 		dctx, c, busy := r.p.take(ctx, id)
 		if busy != nil {
@@ -204,8 +201,14 @@ func (r *run) document(ctx context.Context, id string) error {
 // attempt works once on a claimed document. again means that it changed meanwhile.
 func (r *run) attempt(ctx context.Context, id string) (again bool, err error) {
 	a, err := r.p.begin(ctx, id)
-	if err != nil || a == nil {
+	if err != nil {
 		return false, err
+	}
+	if a == nil { // nothing to do
+		r.mu.Lock()
+		r.done++
+		r.mu.Unlock()
+		return false, nil
 	}
 	a.event = r.event
 	err = a.work(ctx)
