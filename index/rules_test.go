@@ -232,7 +232,7 @@ func TestRulesCorpus(t *testing.T) {
 	if b.String() != string(want) {
 		t.Errorf("%s differs (run with -rewrite-rules to accept); got:\n%s", golden, b.String())
 	}
-	questions, err := os.ReadFile(filepath.Join(corpusDir, "questions.jsonl"))
+	questions, err := os.ReadFile(filepath.Join(corpusDir, "..", "questions.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

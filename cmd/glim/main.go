@@ -1,5 +1,3 @@
-// Command glim turns documents into a knowledge graph and answers questions from it, in one directory and
-// one process.
 package main
 
 import (

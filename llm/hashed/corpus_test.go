@@ -15,7 +15,7 @@ const corpusDir = "../../testdata/corpus"
 // TestCorpusQuestions asks the questions of the shipped corpus: the document that answers must come first for
 // nearly all, among the first three for every one, and above the threshold.
 func TestCorpusQuestions(t *testing.T) {
-	f, err := os.Open(filepath.Join(corpusDir, "questions.jsonl"))
+	f, err := os.Open(filepath.Join(corpusDir, "..", "questions.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
