@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -20,11 +21,11 @@ import (
 type document struct{ keys, values [][]byte }
 
 func makeDocument(seed uint64) document {
-	const n, bytes = 300, 200_000
+	const n, size = 300, 200_000
 	r := rand.New(rand.NewPCG(seed, 1))
 	var d document
 	for i := range n {
-		v := make([]byte, bytes/n)
+		v := make([]byte, size/n)
 		for j := range v {
 			v[j] = byte(r.Uint32())
 		}
@@ -95,6 +96,8 @@ func BenchmarkCommitDocument(b *testing.B) {
 			commit()
 		}
 	}
+	d := makeDocument(i)
+	checkKeys(b, l, d.keys, d.values)
 	b.ReportMetric(float64(median(ours))/float64(median(theirs)), "x-pebble-p50")
 	b.ReportMetric(float64(sum(ours))/float64(sum(theirs)), "x-pebble-mean")
 	b.ReportMetric(float64(median(ours).Microseconds()), "us-p50")
@@ -119,6 +122,22 @@ func sum(d []time.Duration) (n time.Duration) {
 	return n
 }
 
+// checkKeys fails the benchmark unless the store holds the keys with these values.
+func checkKeys(b *testing.B, l *wal.Log, keys, values [][]byte) {
+	b.Helper()
+	v, err := l.View()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer v.Close()
+	for i, k := range keys {
+		if got, err := v.Get(k); err != nil || !bytes.Equal(got, values[i]) {
+			b.Fatalf("%q: %d bytes, %v", k, len(got), err)
+		}
+	}
+}
+
+// BenchmarkCommitWriters compares the synced commits a second of 16 writers with those of one, in turn.
 func BenchmarkCommitWriters(b *testing.B) {
 	ctx := context.Background()
 	s, err := kv.Open(filepath.Join(b.TempDir(), "glim"), kv.Options{})
@@ -149,10 +168,14 @@ func BenchmarkCommitWriters(b *testing.B) {
 		wg.Wait()
 		return float64(writers*commits) / time.Since(start).Seconds()
 	}
+	const each = 100
 	var one, many float64
 	for b.Loop() {
-		one += run(1, 100)
-		many += run(16, 100)
+		one += run(1, each)
+		many += run(16, each)
+	}
+	if want := kv.LSN(b.N * 17 * each); l.LSN() != want || l.Durable() != want {
+		b.Fatalf("LSN %d, durable %d, want %d", l.LSN(), l.Durable(), want)
 	}
 	b.ReportMetric(many/one, "x-one-writer")
 	b.ReportMetric(one/float64(b.N), "commits/s-1")
