@@ -55,7 +55,7 @@ func (p *Pipeline) begin(ctx context.Context, id string) (*attempt, error) {
 		d.Status = record.StatusProcessing
 		d.Attempts = record.Attempts{Tries: d.Attempts.Tries + 1, StartedAt: p.cfg.Now().UnixNano()}
 		a.doc = *d
-		return p.putDocument(b, d)
+		return putDocument(b, p.cfg.Workspace, d)
 	})
 	if err != nil || !waits {
 		return nil, err

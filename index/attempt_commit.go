@@ -142,7 +142,7 @@ func (a *attempt) stage(b *kv.Batch) error {
 	d.Status, d.Current, d.Pending = record.StatusProcessed, d.Pending, nil
 	d.Contents, d.Attempts = a.contents, a.stats
 	d.Attempts.Tries, d.Attempts.EndedAt = a.doc.Attempts.Tries, p.cfg.Now().UnixNano()
-	return p.putDocument(b, d)
+	return putDocument(b, p.cfg.Workspace, d)
 }
 
 // suspend puts a document whose processing was cancelled back to pending.
@@ -172,7 +172,7 @@ func (p *Pipeline) settle(ctx context.Context, a *attempt, change func(d *record
 				return err
 			}
 		}
-		return p.putDocument(b, d)
+		return putDocument(b, p.cfg.Workspace, d)
 	})
 	return err
 }

@@ -166,7 +166,7 @@ func (p *Pipeline) queue(b *kv.Batch, d *record.Document, v *record.Version, tex
 		return err
 	}
 	d.Status, d.Pending, d.Attempts = record.StatusPending, v, record.Attempts{}
-	if err := p.index(b, d, v); err != nil {
+	if err := addIndex(b, p.cfg.Workspace, d, v); err != nil {
 		return err
 	}
 	if err := b.SetText(record.TextKey(p.cfg.Workspace, d.ID, true), []byte(text)); err != nil {
@@ -175,7 +175,7 @@ func (p *Pipeline) queue(b *kv.Batch, d *record.Document, v *record.Version, tex
 	if err := b.Set(record.QueueKey(p.cfg.Workspace, d.Seq), []byte(d.ID)); err != nil {
 		return err
 	}
-	return p.putDocument(b, d)
+	return putDocument(b, p.cfg.Workspace, d)
 }
 
 // retrack puts a document that waits already under a new track.
@@ -184,10 +184,10 @@ func (p *Pipeline) retrack(b *kv.Batch, d *record.Document, track string) error 
 		return err
 	}
 	d.Pending.Track = track
-	if err := p.index(b, d, d.Pending); err != nil {
+	if err := addIndex(b, p.cfg.Workspace, d, d.Pending); err != nil {
 		return err
 	}
-	return p.putDocument(b, d)
+	return putDocument(b, p.cfg.Workspace, d)
 }
 
 func (p *Pipeline) nextSeq(r kv.Reader) (uint64, error) {

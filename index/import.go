@@ -130,12 +130,11 @@ func importDocument(b *kv.Batch, ws string, e *ExportedDocument) error {
 	if e.Contents != nil {
 		d.Contents = *e.Contents
 	}
-	p := &Pipeline{cfg: Config{Workspace: ws}}
 	for _, v := range []*record.Version{d.Current, d.Pending} {
 		if v == nil {
 			continue
 		}
-		if err := p.index(b, d, v); err != nil {
+		if err := addIndex(b, ws, d, v); err != nil {
 			return err
 		}
 	}
@@ -160,7 +159,7 @@ func importDocument(b *kv.Batch, ws string, e *ExportedDocument) error {
 	if err := b.Set(record.NextKey(ws), codec.AppendKeyUint64(nil, d.Seq+1)); err != nil {
 		return err
 	}
-	return p.putDocument(b, d)
+	return putDocument(b, ws, d)
 }
 
 func importVersion(e *ExportedVersion, rev uint64, track string, enqueued int64) *record.Version {

@@ -89,16 +89,16 @@ func (p *Pipeline) documentOf(r kv.Reader, id string) (*record.Document, error) 
 	return &d, nil
 }
 
-func (p *Pipeline) putDocument(b *kv.Batch, d *record.Document) error {
-	return b.Set(record.DocumentKey(p.cfg.Workspace, d.ID), d.Encode())
+func putDocument(b *kv.Batch, ws string, d *record.Document) error {
+	return b.Set(record.DocumentKey(ws, d.ID), d.Encode())
 }
 
-// index stages or removes the entries of a version in the hash and track indexes.
-func (p *Pipeline) index(b *kv.Batch, d *record.Document, v *record.Version) error {
-	if err := b.Set(record.HashKey(p.cfg.Workspace, v.Hash, d.ID), nil); err != nil {
+// addIndex stages the entries of a version in the hash and track indexes.
+func addIndex(b *kv.Batch, ws string, d *record.Document, v *record.Version) error {
+	if err := b.Set(record.HashKey(ws, v.Hash, d.ID), nil); err != nil {
 		return err
 	}
-	return b.Set(record.TrackKey(p.cfg.Workspace, v.Track, d.Seq), []byte(d.ID))
+	return b.Set(record.TrackKey(ws, v.Track, d.Seq), []byte(d.ID))
 }
 
 // unindex removes the entries of v, except those that keep, the version that stays, still needs.

@@ -68,7 +68,7 @@ func (p *Pipeline) requeue(b *kv.Batch, d *record.Document) error {
 	if err := b.Set(record.QueueKey(p.cfg.Workspace, d.Seq), []byte(d.ID)); err != nil {
 		return err
 	}
-	return p.putDocument(b, d)
+	return putDocument(b, p.cfg.Workspace, d)
 }
 
 func (p *Pipeline) failed() ([]string, error) {
