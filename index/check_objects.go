@@ -22,8 +22,8 @@ func (c *checker) sources() error {
 		endpoints int
 	)
 	err := c.under(space.Source, func(rest, value []byte) error {
-		if len(rest) > 0 && (rest[0] == 'E' || rest[0] == 'R') {
-			return nil // tallies, see objects
+		if record.IsTallyKey(rest) {
+			return nil // see objects
 		}
 		k, o, pos, err := record.ParseSourceKey(rest)
 		if err != nil {

@@ -111,6 +111,11 @@ func TallyKey(ws string, o Object) []byte {
 	return codec.AppendKeyString(append(b, tallyEntity), o.A)
 }
 
+// IsTallyKey reports whether what follows space.Source in a key names a tally, not a record.
+func IsTallyKey(rest []byte) bool {
+	return len(rest) > 0 && (rest[0] == tallyEntity || rest[0] == tallyRelation)
+}
+
 // TallyPrefix covers the tallies of all entities or of all relations, by name.
 func TallyPrefix(ws string, relations bool) []byte {
 	if relations {
