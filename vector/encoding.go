@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/simd"
 	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
 )
@@ -86,10 +87,7 @@ func decodeRow(v []byte, vec []float32) (id []byte, err error) {
 	if r.Err() != nil || r.Len() != 4*len(vec) {
 		return nil, fmt.Errorf("%w: row of %d bytes for dimension %d", kv.ErrCorrupt, len(v), len(vec))
 	}
-	values := v[len(v)-4*len(vec):]
-	for i := range vec {
-		vec[i] = math.Float32frombits(binary.LittleEndian.Uint32(values[4*i:]))
-	}
+	simd.Float32s(vec, v[len(v)-4*len(vec):])
 	return id, nil
 }
 

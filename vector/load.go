@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/simd"
 	"github.com/glimdb/db/kv"
 )
 
@@ -38,6 +39,7 @@ func (c *Collection) load(r kv.Reader) error {
 	first := NoSlot // the first row that the index does not hold
 	var ids idArena
 	live := 0
+	enc := startEncoder(p)
 	err = c.eachRow(r, func(ord uint64, value []byte) error {
 		if !attend(ord, true) && first == NoSlot {
 			first = slot
@@ -47,13 +49,15 @@ func (c *Collection) load(r kv.Reader) error {
 		if err != nil {
 			return err
 		}
-		p.fill(s, i, ids.keep(id), ord, 0)
+		s.ids[i], s.ords[i] = ids.keep(id), ord
 		slot++
+		enc.upTo(slot)
 		live++
 		c.next = ord + 1
 		return nil
 	})
 	if err != nil {
+		enc.finish(0)
 		return fmt.Errorf("collection %q: %w", c.name, err)
 	}
 	if len(known) > 0 {
@@ -61,6 +65,7 @@ func (c *Collection) load(r kv.Reader) error {
 		c.next = max(c.next, known[len(known)-1]+1)
 	}
 	c.next = max(c.next, fed)
+	enc.finish(slot)
 	p.publish(slot)
 	g := newGeneration(p, x)
 	if x != nil {
@@ -120,10 +125,58 @@ func (c *Collection) eachRow(r kv.Reader, f func(ord uint64, value []byte) error
 	return cur.Err()
 }
 
-// ghost fills slot with the zero vector, dead since before any view.
+// ghost makes slot dead since before any view; its row stays zero.
 func (p *Points) ghost(slot uint32, ord uint64) {
 	s, i := p.room(slot)
 	s.ords[i] = ord
 	s.ended[i].Store(1)
-	s.facts[i] = encode(s.rows[i*p.stride:i*p.stride+p.config.Dim], s.codes[i*p.codeStride:i*p.codeStride+p.config.Dim])
+}
+
+// encoder derives codes on a goroutine of its own while the rows of later segments are read.
+type encoder struct {
+	p    *Points
+	sent uint32 // slots handed over
+	work chan codeRange
+	done chan struct{}
+}
+
+// codeRange is the slots of one segment whose rows are in place.
+type codeRange struct {
+	seg      *segment
+	from, to int
+}
+
+func startEncoder(p *Points) *encoder {
+	e := &encoder{p: p, work: make(chan codeRange, 8), done: make(chan struct{})}
+	go func() {
+		defer close(e.done)
+		for r := range e.work {
+			for i := r.from; i < r.to; i++ {
+				p.encode(r.seg, i)
+			}
+		}
+	}()
+	return e
+}
+
+// upTo says that the rows below slot are in place. Whole segments are handed over.
+func (e *encoder) upTo(slot uint32) {
+	for slot-e.sent >= simd.SegmentRows {
+		e.send(e.sent + simd.SegmentRows)
+	}
+}
+
+func (e *encoder) send(to uint32) {
+	from := int(e.sent & (simd.SegmentRows - 1))
+	e.work <- codeRange{e.p.seg(e.sent), from, from + int(to-e.sent)}
+	e.sent = to
+}
+
+// finish hands over the slots below n and waits for all codes.
+func (e *encoder) finish(n uint32) {
+	for e.sent < n {
+		e.send(min(n, (e.sent/simd.SegmentRows+1)*simd.SegmentRows))
+	}
+	close(e.work)
+	<-e.done
 }

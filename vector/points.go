@@ -108,7 +108,8 @@ func (p *Points) seg(slot uint32) *segment { return p.table.Load().segs[slot>>si
 func (p *Points) append(slot uint32, id string, ord uint64, added kv.LSN, v []float32) {
 	s, i := p.room(slot)
 	copy(s.rows[i*p.stride:], v)
-	p.fill(s, i, id, ord, added)
+	s.ids[i], s.ords[i], s.added[i] = id, ord, added
+	p.encode(s, i)
 }
 
 // room returns the segment of slot, adding one when slot is the first beyond the last.
@@ -124,9 +125,8 @@ func (p *Points) room(slot uint32) (*segment, int) {
 	return t.segs[at], i
 }
 
-// fill completes slot i of s, whose row is in place.
-func (p *Points) fill(s *segment, i int, id string, ord uint64, added kv.LSN) {
-	s.ids[i], s.ords[i], s.added[i] = id, ord, added
+// encode derives the codes and facts of slot i of s from its row.
+func (p *Points) encode(s *segment, i int) {
 	row := s.rows[i*p.stride : i*p.stride+p.config.Dim]
 	s.facts[i] = encode(row, s.codes[i*p.codeStride:i*p.codeStride+p.config.Dim])
 }

@@ -1,0 +1,30 @@
+package simd
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+)
+
+// littleEndian tells whether float32 values lie in memory as they are stored.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// Float32s fills dst from four little-endian bytes a value; src holds exactly that many. It costs one copy
+// where memory has that order anyway.
+func Float32s(dst []float32, src []byte) {
+	checkSame(4*len(dst), len(src))
+	if len(dst) == 0 {
+		return
+	}
+	if littleEndian {
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), len(src)), src)
+		return
+	}
+	float32sGo(dst, src)
+}
+
+func float32sGo(dst []float32, src []byte) {
+	for i := range dst {
+		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))
+	}
+}
