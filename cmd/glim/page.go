@@ -39,7 +39,7 @@ func (p *page) printf(format string, args ...any) {
 // result shows passages, entities, relations, references, reasons and times.
 func (p *page) result(r *query.Result) {
 	if r.Outcome == query.OutcomeOK {
-		p.chunks(r.Data.Chunks)
+		p.chunks(r.Question, r.Data.Chunks)
 		p.entities(r.Data.Entities)
 		p.relations(r.Data.Relations)
 		p.references(r.Data.References)
@@ -57,7 +57,7 @@ func (p *page) result(r *query.Result) {
 	}
 }
 
-func (p *page) chunks(chunks []query.Chunk) {
+func (p *page) chunks(question string, chunks []query.Chunk) {
 	if len(chunks) == 0 {
 		return
 	}
@@ -68,7 +68,11 @@ func (p *page) chunks(chunks []query.Chunk) {
 			break
 		}
 		p.printf("  [%s] %s, passage %d%s\n", orDash(c.Reference), c.Path, c.Order+1, found(c.Found))
-		p.wrapped("      ", p.cut(c.Content, shownPiece))
+		text := c.Content
+		if !p.full {
+			text = excerpt(text, question, shownPiece)
+		}
+		p.wrapped("      ", p.cut(text, shownPiece))
 	}
 	p.printf("\n")
 }
