@@ -47,9 +47,13 @@ func load(s *store, c *vector.Collection, vectors [][]float32) model {
 
 // At the default width the graph finds nearly all of ten neighbours, and all vectors find themselves.
 func TestRecall(t *testing.T) {
-	const n, queries = 3000, 100
+	const n, queries = 2000, 50
 	for _, metric := range metrics {
-		for _, dim := range []int{4, 32, 100} {
+		dims := []int{32}
+		if metric == vector.Cosine {
+			dims = []int{4, 32, 100}
+		}
+		for _, dim := range dims {
 			for _, shape := range []string{"random", "clustered"} {
 				t.Run(fmt.Sprintf("%v/%d/%s", metric, dim, shape), func(t *testing.T) {
 					t.Parallel()

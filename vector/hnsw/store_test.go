@@ -85,12 +85,7 @@ func (s *store) reopen() {
 }
 
 func (s *store) update(ctx context.Context, kind string, _ []string, fn func(*kv.Batch) error) (kv.LSN, error) {
-	if s.refuse != nil {
-		if err := s.refuse(kind); err != nil {
-			return 0, err
-		}
-	}
-	b, lsn, err := s.apply(ctx, fn)
+	b, lsn, err := s.apply(ctx, kind, fn)
 	if b == nil {
 		return 0, err
 	}
@@ -101,11 +96,16 @@ func (s *store) update(ctx context.Context, kind string, _ []string, fn func(*kv
 }
 
 // apply is the writer turn. The batch, when there is one, is the caller's to close.
-func (s *store) apply(ctx context.Context, fn func(*kv.Batch) error) (*kv.Batch, kv.LSN, error) {
+func (s *store) apply(ctx context.Context, kind string, fn func(*kv.Batch) error) (*kv.Batch, kv.LSN, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
+	}
+	if s.refuse != nil {
+		if err := s.refuse(kind); err != nil {
+			return nil, 0, err
+		}
 	}
 	b, err := s.kv.NewBatch(s.lsn)
 	if err != nil {
