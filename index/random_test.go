@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/glimdb/db/index"
@@ -61,9 +62,10 @@ func TestRandomHistories(t *testing.T) {
 					s.process()
 				case 5: // interrupted at some chunk
 					ctx, cancel := context.WithCancel(context.Background())
-					left := rng.IntN(4)
+					var left atomic.Int32
+					left.Store(int32(rng.IntN(4)))
 					s.extract.before = func(ctx context.Context, _ string) error {
-						if left--; left < 0 {
+						if left.Add(-1) < 0 {
 							cancel()
 						}
 						return ctx.Err()
