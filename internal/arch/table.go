@@ -61,13 +61,14 @@ var table = map[string]row{
 	// Imported from tests only.
 	"internal/testkit":        {},
 	"internal/testkit/replay": {imports: words("llm")},
+	"internal/metamorphic":    {imports: words(". graph vector index query")}, // a caller of the public face
 	"llm/llmtest":             {imports: words("llm"), tests: words("llm/token")},
 	"index/chunk/chunktest":   {imports: words("index/chunk llm")},
 	"internal/arch":           {},
 }
 
 // testOnly may be imported by test files and by each other.
-var testOnly = words("internal/testkit internal/testkit/replay llm/llmtest index/chunk/chunktest")
+var testOnly = words("internal/testkit internal/testkit/replay internal/metamorphic llm/llmtest index/chunk/chunktest")
 
 // confined modules may be imported only at the places listed: directories, or single files.
 var confined = []struct {
