@@ -9,40 +9,90 @@ import (
 	"github.com/glimdb/db/kv"
 )
 
-// load reads the collection's rows and the persisted form of its index. Slots follow the ordinals of the
-// rows and of what the index holds; a slot for the latter whose row is gone is dead from the start and
-// holds no vector. Such ghosts are left by deletes that the index had not heard of when the store was
-// closed or killed.
+// load reads the collection's rows and, beside them, the persisted form of its index.
+//
+// Slots follow the ordinals of the rows. The index may hold ordinals whose rows are gone: deletes that it had
+// not heard of when the store was closed or killed. They get slots, too, in their places, dead from the start
+// and without a vector; such ghosts are rare enough that the rows are read once more for them.
 func (c *Collection) load(r kv.Reader) error {
-	x, known, fed, err := c.loadIndex(r)
-	if err != nil {
-		return err
+	type index struct {
+		x     Index
+		known []uint64
+		fed   uint64
+		err   error
 	}
-	p := newPoints(c.config)
-	slots := make([]uint32, 0, len(known))
-	var ghosts []uint32
-	var slot uint32
-	// attend gives slots to the indexed ordinals up to ord, and tells whether ord is one.
-	attend := func(ord uint64, row bool) bool {
-		for len(slots) < len(known) && known[len(slots)] <= ord {
-			at := known[len(slots)]
-			slots = append(slots, slot)
-			if at == ord && row {
-				return true
-			}
-			p.ghost(slot, at)
-			ghosts = append(ghosts, slot)
-			slot++
+	loaded := make(chan index, 1)
+	go func() {
+		var i index
+		i.x, i.known, i.fed, i.err = c.loadIndex(r)
+		loaded <- i
+	}()
+	rows, err := c.loadRows(r, nil)
+	i := <-loaded
+	if err = errors.Join(err, i.err); err != nil {
+		return fmt.Errorf("collection %q: %w", c.name, err)
+	}
+	if !rows.place(i.known) {
+		if rows, err = c.loadRows(r, i.known); err != nil {
+			return fmt.Errorf("collection %q: %w", c.name, err)
 		}
-		return false
 	}
-	first := NoSlot // the first row that the index does not hold
-	var ids idArena
-	live := 0
+	c.next = max(rows.next, i.fed)
+	g := newGeneration(rows.p, i.x)
+	if i.x != nil {
+		i.x.Attach(rows.p, rows.slots)
+		g.fed.Store(rows.first)
+		g.ghosts = rows.ghosts
+		g.whole.Store(len(rows.ghosts) == 0)
+	}
+	c.gen.Store(g)
+	c.count.Store(&counted{lsn: r.LSN(), n: rows.live})
+	return nil
+}
+
+// loadedRows are the points of a collection as they were read.
+type loadedRows struct {
+	p      *Points
+	live   int
+	next   uint64   // above every ordinal
+	first  uint32   // the first slot that the index does not hold
+	slots  []uint32 // of the ordinals that the index holds
+	ghosts []uint32
+}
+
+// place gives the known ordinals their slots, and reports whether each has a row.
+func (l *loadedRows) place(known []uint64) bool {
+	l.slots, l.first = make([]uint32, 0, len(known)), l.p.Len()
+	for slot := range l.p.Len() {
+		switch {
+		case len(l.slots) < len(known) && known[len(l.slots)] == l.p.Ordinal(slot):
+			l.slots = append(l.slots, slot)
+		case l.first == l.p.Len():
+			l.first = slot
+		}
+	}
+	return len(l.slots) == len(known)
+}
+
+// loadRows reads the rows, and makes a ghost of each known ordinal without one.
+func (c *Collection) loadRows(r kv.Reader, known []uint64) (*loadedRows, error) {
+	l := &loadedRows{p: newPoints(c.config)}
+	p, slot := l.p, uint32(0)
 	enc := startEncoder(p)
-	err = c.eachRow(r, func(ord uint64, value []byte) error {
-		if !attend(ord, true) && first == NoSlot {
-			first = slot
+	ghost := func(ord uint64) {
+		p.ghost(slot, ord)
+		l.ghosts = append(l.ghosts, slot)
+		slot++
+		l.next = ord + 1
+	}
+	var ids idArena
+	rest := known
+	err := c.eachRow(r, func(ord uint64, value []byte) error {
+		for ; len(rest) > 0 && rest[0] < ord; rest = rest[1:] {
+			ghost(rest[0])
+		}
+		if len(rest) > 0 && rest[0] == ord {
+			rest = rest[1:]
 		}
 		s, i := p.room(slot)
 		id, err := decodeRow(value, s.rows[i*p.stride:i*p.stride+c.config.Dim])
@@ -51,32 +101,22 @@ func (c *Collection) load(r kv.Reader) error {
 		}
 		s.ids[i], s.ords[i] = ids.keep(id), ord
 		slot++
+		l.live++
+		l.next = ord + 1
 		enc.upTo(slot)
-		live++
-		c.next = ord + 1
 		return nil
 	})
 	if err != nil {
 		enc.finish(0)
-		return fmt.Errorf("collection %q: %w", c.name, err)
+		return nil, err
 	}
-	if len(known) > 0 {
-		attend(known[len(known)-1], false)
-		c.next = max(c.next, known[len(known)-1]+1)
+	for _, ord := range rest {
+		ghost(ord)
 	}
-	c.next = max(c.next, fed)
 	enc.finish(slot)
 	p.publish(slot)
-	g := newGeneration(p, x)
-	if x != nil {
-		x.Attach(p, slots)
-		g.fed.Store(min(first, slot))
-		g.ghosts = ghosts
-		g.whole.Store(len(ghosts) == 0)
-	}
-	c.gen.Store(g)
-	c.count.Store(&counted{lsn: r.LSN(), n: live})
-	return nil
+	l.place(known)
+	return l, nil
 }
 
 // loadIndex returns the collection's index as it was persisted, or no index where none was or where it

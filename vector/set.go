@@ -56,7 +56,8 @@ type collectionKey struct {
 }
 
 // OpenSet reads every collection of every workspace that r shows into memory: rows once each, and the
-// persisted form of their indexes. r must be the store's present state and may be closed afterwards.
+// persisted form of their indexes beside them. r is a snapshot of the store's present state, read by two
+// goroutines at a time, and may be closed afterwards.
 func OpenSet(r kv.Reader, o SetOptions) (*Set, error) {
 	if o.ExactBytes == 0 {
 		o.ExactBytes = DefaultExactBytes
