@@ -50,7 +50,7 @@ func (m *model) lines(knowledge bool) []string {
 	degree := map[string]int{}
 	for p, w := range m.edges {
 		out = append(out, edgeLine("plain", p[0], p[1], w))
-		for _, end := range slices.Compact(p[:]) {
+		for _, end := range p { // a loop has two ends
 			degree[end]++
 		}
 	}
