@@ -284,6 +284,9 @@ func checkExit(m *module) (out []Finding) {
 		if under(p.dir, "cmd") && path.Base(f.path) == "main.go" {
 			return
 		}
+		if f.test && strings.HasPrefix(path.Base(f.path), "example") {
+			return // an example shows what a program's main would do
+		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			s, ok := n.(*ast.SelectorExpr)
 			if !ok {
