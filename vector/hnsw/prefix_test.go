@@ -79,7 +79,7 @@ func (p *prefixRun) finish() {
 // whole graph, or as none, and the vectors are all there.
 func TestEveryPrefixOfTheWritesLoads(t *testing.T) {
 	p := newPrefixRun(t)
-	for k := range 30 {
+	for k := range 20 {
 		p.after(k % 10)
 		fill(p.store, p.c, p.m, k*200, 200)
 		p.reload()
