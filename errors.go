@@ -28,4 +28,7 @@ var (
 	ErrMismatch = errors.New("db: model mismatch")
 	// ErrOption: an option is out of range.
 	ErrOption = errors.New("db: invalid option")
+	// ErrReserved: a transaction tried to write what documents become: KnowledgeGraph, or a collection of
+	// theirs. Insert, Put and Delete write those.
+	ErrReserved = errors.New("db: written by documents only")
 )

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
 )
@@ -76,6 +77,28 @@ func (tx *Tx) writer() (*kv.Batch, error) {
 		return nil, fmt.Errorf("db: write in View: %w", ErrReadOnly)
 	}
 	return tx.b, nil
+}
+
+// graphWriter is writer for the graph of that name, refusing the documents' own.
+func (tx *Tx) graphWriter(name string) (*kv.Batch, error) {
+	b, err := tx.writer()
+	if err == nil && name == KnowledgeGraph {
+		return nil, fmt.Errorf("db: write graph %q: %w", name, ErrReserved)
+	}
+	return b, err
+}
+
+// vectorWriter is writer for the collection of that name, refusing the documents' own.
+func (tx *Tx) vectorWriter(name string) (*kv.Batch, error) {
+	b, err := tx.writer()
+	if err != nil {
+		return nil, err
+	}
+	switch name {
+	case record.ChunkCollection, record.EntityCollection, record.RelationCollection:
+		return nil, fmt.Errorf("db: write collection %q: %w", name, ErrReserved)
+	}
+	return b, nil
 }
 
 // KV returns the key-value space of that name. Spaces need not be created; names are any string.

@@ -8,9 +8,9 @@ import (
 )
 
 // CreateGraph returns the graph of that name, creating it with c. If it exists with another configuration
-// the error names both sides.
+// the error names both sides. KnowledgeGraph is refused with ErrReserved, here and in every other write.
 func (tx *Tx) CreateGraph(name string, c graph.Config) (*Graph, error) {
-	b, err := tx.writer()
+	b, err := tx.graphWriter(name)
 	if err != nil {
 		return nil, err
 	}
@@ -18,7 +18,7 @@ func (tx *Tx) CreateGraph(name string, c graph.Config) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Graph{tx: tx, g: g}, nil
+	return &Graph{tx: tx, name: name, g: g}, nil
 }
 
 // Graph returns an existing graph, or ErrNotFound. The knowledge graph of the documents is named
@@ -32,12 +32,12 @@ func (tx *Tx) Graph(name string) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Graph{tx: tx, g: g}, nil
+	return &Graph{tx: tx, name: name, g: g}, nil
 }
 
 // DropGraph removes a graph with all its nodes and edges.
 func (tx *Tx) DropGraph(name string) error {
-	b, err := tx.writer()
+	b, err := tx.graphWriter(name)
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,9 @@ func (tx *Tx) DropGraph(name string) error {
 
 // Graph is a graph inside a transaction.
 type Graph struct {
-	tx *Tx
-	g  *graph.Graph
+	tx   *Tx
+	name string
+	g    *graph.Graph
 }
 
 // PutNode inserts or replaces a node; its edges stay.
@@ -77,7 +78,7 @@ func (g *Graph) DeleteEdge(src, dst, typ string) error {
 }
 
 func (g *Graph) write(f func(*kv.Batch) error) error {
-	b, err := g.tx.writer()
+	b, err := g.tx.graphWriter(g.name)
 	if err != nil {
 		return err
 	}

@@ -8,14 +8,16 @@ import (
 
 // Vectors is a vector collection inside a transaction.
 type Vectors struct {
-	tx *Tx
-	c  *vector.Collection
+	tx   *Tx
+	name string
+	c    *vector.Collection
 }
 
 // CreateVectors returns the collection of that name, creating it with c. If it exists with another
-// configuration the error names both sides.
+// configuration the error names both sides. The documents' own collections ("chunks", "entities", "relations") are refused
+// with ErrReserved, here and in every other write.
 func (tx *Tx) CreateVectors(name string, c vector.Config) (*Vectors, error) {
-	b, err := tx.writer()
+	b, err := tx.vectorWriter(name)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +25,7 @@ func (tx *Tx) CreateVectors(name string, c vector.Config) (*Vectors, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Vectors{tx: tx, c: coll}, nil
+	return &Vectors{tx: tx, name: name, c: coll}, nil
 }
 
 // Vectors returns an existing collection, or ErrNotFound.
@@ -36,12 +38,12 @@ func (tx *Tx) Vectors(name string) (*Vectors, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Vectors{tx: tx, c: coll}, nil
+	return &Vectors{tx: tx, name: name, c: coll}, nil
 }
 
 // DropVectors removes a collection with all its vectors.
 func (tx *Tx) DropVectors(name string) error {
-	b, err := tx.writer()
+	b, err := tx.vectorWriter(name)
 	if err != nil {
 		return err
 	}
@@ -50,7 +52,7 @@ func (tx *Tx) DropVectors(name string) error {
 
 // Put inserts or replaces the vector of id. v is copied.
 func (v *Vectors) Put(id string, vec []float32) error {
-	b, err := v.tx.writer()
+	b, err := v.tx.vectorWriter(v.name)
 	if err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func (v *Vectors) Put(id string, vec []float32) error {
 
 // Delete removes id; an absent id is no error.
 func (v *Vectors) Delete(id string) error {
-	b, err := v.tx.writer()
+	b, err := v.tx.vectorWriter(v.name)
 	if err != nil {
 		return err
 	}
