@@ -7,7 +7,6 @@ import (
 	"iter"
 
 	"github.com/glimdb/db/internal/codec"
-	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
 )
@@ -91,14 +90,10 @@ func (tx *Tx) graphWriter(name string) (*kv.Batch, error) {
 // vectorWriter is writer for the collection of that name, refusing the documents' own.
 func (tx *Tx) vectorWriter(name string) (*kv.Batch, error) {
 	b, err := tx.writer()
-	if err != nil {
-		return nil, err
-	}
-	switch name {
-	case record.ChunkCollection, record.EntityCollection, record.RelationCollection:
+	if err == nil && reservedCollection(name) {
 		return nil, fmt.Errorf("db: write collection %q: %w", name, ErrReserved)
 	}
-	return b, nil
+	return b, err
 }
 
 // KV returns the key-value space of that name. Spaces need not be created; names are any string.
