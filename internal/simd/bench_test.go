@@ -1,46 +1,120 @@
 package simd
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 )
 
-func BenchmarkGather(b *testing.B) {
-	const dim, rows, n = 768, 4 * SegmentRows, 32
+// benchDim is the dimension of common embedding models.
+const benchDim = 768
+
+// twins runs loop as this machine would and with the Go twins, and checks the answer of each.
+func twins(b *testing.B, name string, bytes int64, call func(), right func() bool) {
+	run := func(b *testing.B) {
+		call()
+		if !right() {
+			b.Fatal("wrong answer")
+		}
+		b.SetBytes(bytes)
+		b.ReportAllocs()
+		for b.Loop() {
+			call()
+		}
+	}
+	b.Run(name+"/native", run)
+	b.Run(name+"/go", func(b *testing.B) {
+		defer forceGo()()
+		run(b)
+	})
+}
+
+func BenchmarkOneRow(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	floats, bytes := make([][]float32, rows), make([][]int8, rows)
-	for i := range floats {
-		floats[i], bytes[i] = values(r, dim, 0), codes(r, dim)
+	x, y := values(r, benchDim, 0), values(r, benchDim, 0)
+	var got float32
+	twins(b, "dot", 4*benchDim, func() { got = Dot(x, y) }, func() bool { return exactDot(x, y).holds(got) })
+	twins(b, "l2", 4*benchDim, func() { got = L2(x, y) }, func() bool { return exactL2(x, y).holds(got) })
+
+	c, d, sum := codes(r, benchDim), codes(r, benchDim), int32(0)
+	twins(b, "codes", benchDim, func() { sum = DotI8(c, d) }, func() bool { return sum == dotI8Go(c, d) })
+
+	x[500] = -9
+	twins(b, "absmax", 4*benchDim, func() { got = AbsMax(x) }, func() bool { return got == 9 })
+	twins(b, "quantize", 4*benchDim, func() { got = Quantize(x, c, 127.0/9) }, func() bool {
+		return c[500] == -127 && got > 0 && got <= benchDim/4
+	})
+}
+
+// BenchmarkGather reads rows from the cache, and cold: at random from more rows than any cache holds, as a
+// graph search does.
+func BenchmarkGather(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	q, wide := values(r, benchDim, 0), widen(codes(r, benchDim))
+	for _, size := range []struct {
+		name string
+		segs int
+	}{{"cache", 1}, {"cold", 200}} {
+		// Filling so many rows with their own values takes long; segments share those of the first.
+		floats, bytes := make([]*float32, size.segs), make([]*int8, size.segs)
+		first, firstCodes := values(r, SegmentRows*benchDim, 0), codes(r, SegmentRows*benchDim)
+		for i := range floats {
+			f, c := append([]float32(nil), first...), append([]int8(nil), firstCodes...)
+			floats[i], bytes[i] = &f[0], &c[0]
+		}
+		ids := make([]uint32, 1<<14)
+		for i := range ids {
+			ids[i] = uint32(r.IntN(size.segs * SegmentRows))
+		}
+		for _, n := range []int{3, 32} {
+			out, sums, at, list := make([]float32, n), make([]int32, n), 0, ids[:n]
+			next := func() {
+				list = ids[at : at+n]
+				at += n
+				if at+n > len(ids) {
+					at = 0
+				}
+			}
+			of := func(i int) []float32 {
+				at := int(list[i]%SegmentRows) * benchDim
+				return first[at : at+benchDim]
+			}
+			name := func(kernel string) string { return fmt.Sprintf("%s/%s/rows=%d", kernel, size.name, n) }
+			all := func(right func(i int) bool) func() bool {
+				return func() bool {
+					for i := range n {
+						if !right(i) {
+							return false
+						}
+					}
+					return true
+				}
+			}
+			twins(b, name("dot"), int64(4*benchDim*n), func() { next(); DotGather(q, floats, benchDim, list, out) },
+				all(func(i int) bool { return exactDot(q, of(i)).holds(out[i]) }))
+			twins(b, name("l2"), int64(4*benchDim*n), func() { next(); L2Gather(q, floats, benchDim, list, out) },
+				all(func(i int) bool { return exactL2(q, of(i)).holds(out[i]) }))
+			twins(b, name("codes"), int64(benchDim*n), func() { next(); DotI8Gather(wide, bytes, benchDim, list, sums) },
+				all(func(i int) bool {
+					at := int(list[i]%SegmentRows) * benchDim
+					return sums[i] == dotWideGo(wide, firstCodes[at:at+benchDim])
+				}))
+		}
 	}
-	fs, cs := segmented(floats, dim), segmented(bytes, dim)
-	q, wide := values(r, dim, 0), make([]int16, dim)
-	ids := make([]uint32, n)
-	for i := range ids {
-		ids[i] = uint32(r.IntN(rows))
-	}
+}
+
+// BenchmarkRows scans one segment.
+func BenchmarkRows(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	const n = SegmentRows
+	q, wide := values(r, benchDim, 0), widen(codes(r, benchDim))
+	rows, bytes := values(r, n*benchDim, 0), codes(r, n*benchDim)
 	out, sums := make([]float32, n), make([]int32, n)
-	b.Run("dot", func(b *testing.B) {
-		b.SetBytes(4 * dim * n)
-		for b.Loop() {
-			DotGather(q, fs, dim, ids, out)
-		}
-	})
-	b.Run("l2", func(b *testing.B) {
-		b.SetBytes(4 * dim * n)
-		for b.Loop() {
-			L2Gather(q, fs, dim, ids, out)
-		}
-	})
-	b.Run("codes", func(b *testing.B) {
-		b.SetBytes(dim * n)
-		for b.Loop() {
-			DotI8Gather(wide, cs, dim, ids, sums)
-		}
-	})
-	b.Run("one", func(b *testing.B) {
-		b.SetBytes(4 * dim)
-		for b.Loop() {
-			Dot(q, floats[0])
-		}
-	})
+	last := (n - 1) * benchDim
+	twins(b, "dot", 4*benchDim*n, func() { DotRows(q, rows, benchDim, out) },
+		func() bool { return exactDot(q, rows[last:]).holds(out[n-1]) })
+	twins(b, "l2", 4*benchDim*n, func() { L2Rows(q, rows, benchDim, out) },
+		func() bool { return exactL2(q, rows[last:]).holds(out[n-1]) })
+	twins(b, "codes", benchDim*n, func() { DotI8Rows(wide, bytes, benchDim, sums) },
+		func() bool { return sums[n-1] == dotWideGo(wide, bytes[last:]) })
 }

@@ -9,7 +9,8 @@
 //
 // Gathered rows live in segments of SegmentRows rows, so that storage grows without copying: row i is
 // row i%SegmentRows of segs[i/SegmentRows]. The gather kernels take all rows of a list in one call and
-// prefetch the next rows while they compute.
+// prefetch the next rows while they compute. Assembly cannot be interrupted by the scheduler, so that long
+// lists are handed to it in blocks.
 //
 // Speed needs padding: float kernels over rows run in assembly when len(q) is a multiple of FloatPad,
 // int8 kernels when it is a multiple of CodePad. Any other length is correct, in Go.
@@ -17,8 +18,9 @@
 // All functions are pure and safe for concurrent use.
 //
 // Invariants:
-//   - M1: the result differs from the exact sum by at most n·2⁻²⁴·Σ|aᵢbᵢ|; int8 results are exact. The last
-//     bits may differ between kernels and between machines: no stored value may depend on them.
+//   - M1: the result differs from the exact sum of its n terms tᵢ, aᵢbᵢ or (aᵢ−bᵢ)², by at most
+//     (n+2)·2⁻²⁴·Σ|tᵢ| + n·2⁻¹⁴⁹ while nothing overflows; NaN and infinity come through; int8 results are
+//     exact. The last bits may differ between kernels and machines: no stored value may depend on them.
 //   - M2: the exported wrappers check every length that memory safety needs; they panic, as slicing does,
 //     when a caller breaks them. Only the size of a gather segment cannot be checked.
 //   - M3: no kernel reads outside the rows and ids it is given.

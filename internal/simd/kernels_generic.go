@@ -4,6 +4,7 @@ package simd
 
 func dot(a, b []float32) float32 { return dotGo(a, b) }
 func l2(a, b []float32) float32  { return l2Go(a, b) }
+func dotI8(a, b []int8) int32    { return dotI8Go(a, b) }
 func absMax(v []float32) float32 { return absMaxGo(v) }
 
 func dotRows(q, rows []float32, stride int, out []float32)      { dotRowsGo(q, rows, stride, out) }

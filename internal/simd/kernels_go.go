@@ -121,7 +121,7 @@ func absMaxGo(v []float32) float32 {
 func quantizeGo(v []float32, codes []int8, inv float32) float32 {
 	var err float32
 	for i, f := range v {
-		x := f * inv
+		x := float32(f * inv) // the conversion keeps it from being fused into x - r
 		r := float32(math.RoundToEven(float64(x)))
 		r = min(max(r, -127), 127)
 		codes[i] = int8(r)

@@ -1,5 +1,7 @@
 package simd
 
+import "math/bits"
+
 const (
 	// FloatPad is the multiple of len(q) for which float rows are computed in assembly: one AVX register.
 	FloatPad = 8
@@ -11,7 +13,8 @@ const (
 	SegmentRows  = 1 << SegmentShift
 )
 
-// MaxCodes bounds the length of int8 vectors: 127² · MaxCodes still fits the int32 result.
+// MaxCodes bounds the length of int8 vectors, whose values are −127 to 127: 127² · MaxCodes still fits
+// the int32 result.
 const MaxCodes = 1 << 17
 
 // Dot returns Σ aᵢbᵢ. The slices have the same length.
@@ -29,7 +32,8 @@ func L2(a, b []float32) float32 {
 // DotI8 returns Σ aᵢbᵢ exactly. The slices have the same length, at most MaxCodes.
 func DotI8(a, b []int8) int32 {
 	checkSame(len(a), len(b))
-	return dotI8Go(a, b)
+	checkCodes(len(a))
+	return dotI8(a, b)
 }
 
 // DotRows sets out[i] to the dot product of q and row i of rows, which begins at i·stride.
@@ -44,8 +48,9 @@ func L2Rows(q, rows []float32, stride int, out []float32) {
 	l2Rows(q, rows, stride, out)
 }
 
-// DotI8Rows is DotRows over codes; q holds int8 values, widened once by the caller.
+// DotI8Rows is DotRows over codes, exact; q holds int8 values, widened once by the caller, at most MaxCodes.
 func DotI8Rows(q []int16, rows []int8, stride int, out []int32) {
+	checkCodes(len(q))
 	checkRows(len(q), len(rows), stride, len(out))
 	dotI8Rows(q, rows, stride, out)
 }
@@ -53,7 +58,7 @@ func DotI8Rows(q []int16, rows []int8, stride int, out []int32) {
 // DotGather sets out[i] to the dot product of q and row ids[i] of the segments; out is as long as ids.
 // Every segment holds SegmentRows rows of stride elements and len(q) ≤ stride.
 func DotGather(q []float32, segs []*float32, stride int, ids []uint32, out []float32) {
-	checkGather(len(q), len(segs), stride, ids, len(out))
+	checkGather(len(q), segs, stride, ids, len(out))
 	if len(ids) > 0 {
 		dotGather(q, segs, stride, ids, out)
 	}
@@ -61,26 +66,29 @@ func DotGather(q []float32, segs []*float32, stride int, ids []uint32, out []flo
 
 // L2Gather is DotGather for the squared distance.
 func L2Gather(q []float32, segs []*float32, stride int, ids []uint32, out []float32) {
-	checkGather(len(q), len(segs), stride, ids, len(out))
+	checkGather(len(q), segs, stride, ids, len(out))
 	if len(ids) > 0 {
 		l2Gather(q, segs, stride, ids, out)
 	}
 }
 
-// DotI8Gather is DotGather over codes; q holds int8 values, widened once by the caller.
+// DotI8Gather is DotGather over codes, exact; q holds int8 values, widened once by the caller, at most
+// MaxCodes.
 func DotI8Gather(q []int16, segs []*int8, stride int, ids []uint32, out []int32) {
-	checkGather(len(q), len(segs), stride, ids, len(out))
+	checkCodes(len(q))
+	checkGather(len(q), segs, stride, ids, len(out))
 	if len(ids) > 0 {
 		dotI8Gather(q, segs, stride, ids, out)
 	}
 }
 
-// AbsMax returns max |vᵢ|, 0 for an empty slice. v holds no NaN.
+// AbsMax returns max |vᵢ|: 0 for an empty slice, NaN when v holds one.
 func AbsMax(v []float32) float32 { return absMax(v) }
 
 // Quantize sets codes[i] to v[i]·inv rounded to the nearest even integer and returns
 // Σ (v[i]·inv − codes[i])², the squared rounding error in code steps. The slices have the same length and
-// |v[i]·inv| ≤ 127 up to rounding: larger values saturate at ±127.
+// |v[i]·inv| ≤ 127 up to rounding: larger values saturate at ±127. The codes are the same on every machine;
+// that of a NaN is unspecified and the result then NaN.
 func Quantize(v []float32, codes []int8, inv float32) float32 {
 	checkSame(len(v), len(codes))
 	return quantize(v, codes, inv)
@@ -92,27 +100,36 @@ func checkSame(a, b int) {
 	}
 }
 
+func checkCodes(dim int) {
+	if dim > MaxCodes {
+		panic("simd: more than MaxCodes codes")
+	}
+}
+
 func checkRows(dim, rows, stride, n int) {
 	if stride < dim {
 		panic("simd: stride below the length of a row")
 	}
-	if n > 0 && rows < (n-1)*stride+dim {
+	if n == 0 {
+		return
+	}
+	// The product may exceed an int: a stride is any number.
+	high, last := bits.Mul64(uint64(n-1), uint64(stride))
+	if rows < dim || high != 0 || last > uint64(rows-dim) {
 		panic("simd: fewer rows than results")
 	}
 }
 
-func checkGather(dim, segs, stride int, ids []uint32, n int) {
+func checkGather[T float32 | int8](dim int, segs []*T, stride int, ids []uint32, n int) {
 	if stride < dim {
 		panic("simd: stride below the length of a row")
 	}
 	if len(ids) != n {
 		panic("simd: ids and results of different lengths")
 	}
-	top := uint32(0)
 	for _, id := range ids {
-		top = max(top, id)
-	}
-	if n > 0 && int(top>>SegmentShift) >= segs {
-		panic("simd: id beyond the segments")
+		if at := id >> SegmentShift; uint64(at) >= uint64(len(segs)) || segs[at] == nil {
+			panic("simd: id beyond the segments")
+		}
 	}
 }
