@@ -97,6 +97,8 @@ func (f *queryFlags) options(cmd *cobra.Command) (query.Options, error) {
 		o.Want = query.WantAnswer
 	case f.data:
 		o.Want = query.WantData
+	case o.Mode == query.Bypass:
+		o.Want = query.WantAnswer // nothing else comes back: without a model that is an error
 	}
 	if err := o.Validate(); err != nil {
 		return o, usage(err)
