@@ -1,33 +1,47 @@
 package main
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// excerpt returns up to about n characters of text, beginning with the sentence that shares most words
-// with the question. It decides only what is shown of a passage, never which passages.
+// excerpt returns text from the sentence that shares most with the question, words that are rare in text
+// counting more; a text of at most n characters is returned whole. It decides only what is shown of a passage, never which passages.
 func excerpt(text, question string, n int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if utf8.RuneCountInString(text) <= n {
 		return text
 	}
-	words := marks(question)
-	best, most := 0, 0
+	type sentence struct {
+		start int
+		marks map[string]bool
+	}
+	var sentences []sentence
+	in := make(map[string]int) // sentences that hold a mark: what all of them say tells nothing
 	for start := 0; start < len(text); {
 		end := sentenceEnd(text, start)
-		score := 0
-		have := marks(text[start:end])
-		for w := range words {
-			if have[w] {
-				score++
+		m := marks(text[start:end])
+		for w := range m {
+			in[w]++
+		}
+		sentences = append(sentences, sentence{start, m})
+		start = end
+	}
+	words := slices.Sorted(maps.Keys(marks(question))) // sums of floats depend on their order
+	best, most := 0, 0.0
+	for _, s := range sentences {
+		score := 0.0
+		for _, w := range words {
+			if s.marks[w] {
+				score += 1 / float64(in[w])
 			}
 		}
 		if score > most {
-			most, best = score, start
+			most, best = score, s.start
 		}
-		start = end
 	}
 	if best == 0 {
 		return text
