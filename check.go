@@ -33,7 +33,7 @@ func (p Problem) String() string {
 // whole database once or twice, while writers go on.
 func (d *DB) Check(ctx context.Context) iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
-		_, err := reading(ctx, d, func(r kv.Reader) (struct{}, error) { return struct{}{}, d.check(ctx, r, yield) })
+		_, err := reading(ctx, d, "Check", func(ctx context.Context, r kv.Reader) (struct{}, error) { return struct{}{}, d.check(ctx, r, yield) })
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(Problem{}, err)
 		}

@@ -29,17 +29,19 @@ type DB struct {
 	pipe    *index.Pipeline
 	engine  *query.Engine
 
-	// life ends when Close begins: background work and running calls see its context cancelled.
-	life   context.Context
-	cancel context.CancelFunc
-
-	mu     sync.Mutex
-	closed bool
-	calls  sync.WaitGroup // running calls, waited for by Close; Add only under mu with closed false
+	life  *life
+	close sync.Once
 }
 
-// Open opens the database in directory path, creating it when absent. It reads vectors into memory but
-// rebuilds nothing. Errors: ErrLocked, ErrFormat, ErrMismatch, ErrCorrupt, ErrOption.
+// Open opens the database in directory path, creating it when absent. It reads vectors into memory, in time
+// and memory proportional to them, and rebuilds nothing. Options are checked before the directory is
+// touched.
+//
+// Errors: one *OptionError (ErrOption) for each option out of range, joined; ErrLocked within a second;
+// ErrFormat for a directory of another program or version, which is left as it is; ErrCorrupt; ErrDiskFull;
+// ErrReadOnly for a read-only opening of a database that must be cleaned up first; fs.ErrNotExist for one
+// of a database that is not there. Models other than the stored ones are no error of Open: the database
+// can be read, and what needs the models fails with ErrMismatch.
 func Open(path string, opts ...Option) (*DB, error) {
 	var o Options
 	for _, f := range opts {
@@ -47,20 +49,33 @@ func Open(path string, opts ...Option) (*DB, error) {
 			f(&o)
 		}
 	}
-	o, err := o.withDefaults()
+	d, err := prepare(path, o)
 	if err != nil {
 		return nil, fmt.Errorf("db: open: %w", err)
 	}
-	d := &DB{opts: o, path: path}
 	if err := d.open(); err != nil {
 		return nil, fmt.Errorf("db: open %s: %w", path, errors.Join(err, d.release()))
 	}
 	return d, nil
 }
 
+// prepare checks all options.
+func prepare(path string, o Options) (*DB, error) {
+	o, err := o.withDefaults()
+	d := &DB{opts: o, path: path, life: newLife()}
+	models, merr := newModels(o, d)
+	if path == "" {
+		err = errors.Join(&OptionError{Field: "path", Value: `""`, Want: "a directory"}, err)
+	}
+	if err := errors.Join(err, merr); err != nil {
+		return nil, err
+	}
+	d.models = models
+	return d, nil
+}
+
 func (d *DB) open() (err error) {
 	o := d.opts
-	d.life, d.cancel = context.WithCancel(context.Background())
 	d.store, err = kv.Open(d.path, kv.Options{FS: o.FS, ReadOnly: o.ReadOnly, CacheBytes: o.CacheBytes,
 		MemTableBytes: o.MemTableBytes, Logger: o.Logger})
 	if err != nil {
@@ -69,10 +84,7 @@ func (d *DB) open() (err error) {
 	if d.log, err = wal.Open(d.store, o.Now); err != nil {
 		return err
 	}
-	if d.models, err = newModels(o, d.log); err != nil {
-		return err
-	}
-	if err = d.checkFormat(d.life); err != nil {
+	if err = d.checkFormat(d.life.ctx); err != nil {
 		return err
 	}
 	snap, err := d.log.View()
@@ -113,58 +125,32 @@ func (d *DB) wire() (err error) {
 	return err
 }
 
-// enter registers a running call; leave ends it. A context derived from both ctx and the database's life
-// ends the call's waits when Close begins.
-func (d *DB) enter(ctx context.Context) (context.Context, func(), error) {
-	if err := d.begin(); err != nil {
-		return nil, nil, err
-	}
-	ctx, end := d.living(ctx)
-	return ctx, func() { end(); d.calls.Done() }, nil
+// Close ends the waits of running calls, waits for the calls and for background work, and releases the
+// directory. Code of the caller that runs inside a call (the function of a View, the body of a loop over
+// Documents, Check or Changes, a writer or reader of a dump) cannot be ended: Close waits a second for it,
+// then ends the views that are left open and names them in its error; their next step fails with ErrClosed.
+// The function of an Update is waited for: do not call Close in it. Close is idempotent; calls at the same
+// time wait for the first, which alone returns an error. Every later call of another method returns
+// ErrClosed.
+func (d *DB) Close() (err error) {
+	d.close.Do(func() {
+		if err = errors.Join(d.life.end(), d.release()); err != nil {
+			err = fmt.Errorf("db: close %s: %w", d.path, err)
+		}
+	})
+	return err
 }
 
-// begin counts a running call; d.calls.Done ends it.
-func (d *DB) begin() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return ErrClosed
-	}
-	d.calls.Add(1)
-	return nil
-}
-
-// living returns ctx, ended with cause ErrClosed when Close begins; end releases it.
-func (d *DB) living(ctx context.Context) (_ context.Context, end func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(d.life, func() { cancel(ErrClosed) })
-	return ctx, func() { stop(); cancel(nil) }
-}
-
-// Close ends running calls, waits for them and for background work, and releases the directory. It is
-// idempotent; every later call of another method returns ErrClosed.
-func (d *DB) Close() error {
-	d.mu.Lock()
-	if d.closed {
-		d.mu.Unlock()
-		return nil
-	}
-	d.closed = true
-	d.mu.Unlock()
-	d.cancel()
-	d.calls.Wait()
-	if err := d.release(); err != nil {
-		return fmt.Errorf("db: close %s: %w", d.path, err)
-	}
-	return nil
-}
-
-// release closes what open got, in reverse order.
+// release closes what open got, in reverse order: the indexes first, which write through the log; then the
+// log, which lets commits under way have their outcome; then what both write to.
 func (d *DB) release() error {
+	d.life.cancel(ErrClosed)
 	var errs []error
-	d.cancel()
 	if d.vectors != nil {
 		errs = append(errs, d.vectors.Close())
+	}
+	if d.log != nil {
+		errs = append(errs, d.log.Close())
 	}
 	if d.store != nil {
 		errs = append(errs, d.store.Close())
@@ -179,14 +165,14 @@ func (d *DB) LSN() kv.LSN { return d.log.LSN() }
 // caught up.
 func (d *DB) Changes(ctx context.Context, since kv.LSN) iter.Seq2[wal.Change, error] {
 	return func(yield func(wal.Change, error) bool) {
-		ctx, leave, err := d.enter(ctx)
+		ctx, leave, err := d.host(ctx, "Changes", reads)
 		if err != nil {
 			yield(wal.Change{}, err)
 			return
 		}
 		defer leave()
 		for c, err := range d.log.Changes(ctx, since) {
-			if !yield(c, err) {
+			if !yield(c, because(ctx, err)) {
 				return
 			}
 		}
@@ -196,12 +182,12 @@ func (d *DB) Changes(ctx context.Context, since kv.LSN) iter.Seq2[wal.Change, er
 // Settle waits until the vector indexes have taken in every committed vector. Searches are exact about
 // committed vectors without it; it only moves the work.
 func (d *DB) Settle(ctx context.Context) error {
-	ctx, leave, err := d.enter(ctx)
+	ctx, leave, err := d.enter(ctx, reads)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return d.vectors.Settle(ctx)
+	return because(ctx, d.vectors.Settle(ctx))
 }
 
 // Models tells which models the database works with.

@@ -73,7 +73,7 @@ type vectorRecord struct {
 // key-value spaces, graphs, collections, documents with texts, chunks, sources and statuses. Caches of
 // model replies, LSNs and internal ids are no part of it. Load reads it back.
 func (d *DB) Dump(ctx context.Context, w io.Writer, o DumpOptions) error {
-	_, err := reading(ctx, d, func(r kv.Reader) (struct{}, error) {
+	_, err := reading(ctx, d, "Dump", func(ctx context.Context, r kv.Reader) (struct{}, error) {
 		x := &dumper{ctx: ctx, d: d, r: r, w: dump.NewWriter(w, dump.Options{Logical: o.Logical})}
 		for _, part := range []func() error{x.kv, x.graphs, x.collections, x.documents, x.models} {
 			if err := part(); err != nil {

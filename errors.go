@@ -3,13 +3,20 @@ package db
 import (
 	"errors"
 
+	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/llm"
+	"github.com/glimdb/db/query"
+	"github.com/glimdb/db/vector"
+	"github.com/glimdb/db/wal"
 )
 
-// Errors of the whole module, tested with errors.Is. Each is defined where it arises and named here.
+// Errors of the whole module, tested with errors.Is. Each is defined where it arises and named here; typed
+// errors with details are in the package of the call's other types. What only graphs can say (a missing
+// node, a path that does not exist) is in package graph.
+
+// Errors of the database as a whole.
 var (
-	// ErrNotFound: a key, node, edge, vector, collection, graph or document is absent.
-	ErrNotFound = kv.ErrNotFound
 	// ErrClosed: the database or transaction was closed.
 	ErrClosed = kv.ErrClosed
 	// ErrReadOnly: opened read-only, or made so by a failed disk; after the latter, reopen.
@@ -20,15 +27,69 @@ var (
 	ErrLocked = kv.ErrLocked
 	// ErrCorrupt: bytes on disk that no writer produces.
 	ErrCorrupt = kv.ErrCorrupt
-	// ErrTooLarge: a batch, key or value exceeds its limit.
-	ErrTooLarge = kv.ErrTooLarge
-	// ErrFormat: the directory was written in a format this version does not know.
-	ErrFormat = errors.New("db: unknown format")
-	// ErrMismatch: the store was made with another tokenizer, embedding model or dimension.
-	ErrMismatch = errors.New("db: model mismatch")
-	// ErrOption: an option is out of range.
+	// ErrFormat: the directory, or the dump, was written by another program or in a format that this
+	// version does not know.
+	ErrFormat = kv.ErrFormat
+	// ErrOption: an option is out of range; *OptionError names it.
 	ErrOption = errors.New("db: invalid option")
+	// ErrBusy: Load was called beside a write or another Load, or a write beside a Load.
+	ErrBusy = errors.New("db: busy")
+)
+
+// Errors of documents and models.
+var (
+	// ErrDocument: a document was refused, and with it its call; *index.DocumentError names document and
+	// field. ErrEmptyDocument, ErrText, ErrDuplicate and ErrTooLarge are reasons.
+	ErrDocument = index.ErrDocument
+	// ErrEmptyDocument: nothing is left of the text once it is cleaned.
+	ErrEmptyDocument = index.ErrEmptyDocument
+	// ErrText: the text is not UTF-8, nor nearly so.
+	ErrText = index.ErrText
+	// ErrDuplicate: the id is taken by another text, in the database or earlier in the call.
+	ErrDuplicate = index.ErrDuplicate
+	// ErrMismatch: the documents were indexed with another tokenizer, embedding model or dimension;
+	// *MismatchError names both sides.
+	ErrMismatch = errors.New("db: model mismatch")
+	// ErrEmbedding: the embedder returned vectors that cannot be used: too few, of another length, not
+	// finite, zero.
+	ErrEmbedding = llm.ErrVectors
+	// ErrNoModel: an answer was wanted and no chat model is configured.
+	ErrNoModel = llm.ErrNoModel
+)
+
+// Errors of queries. *query.FieldError names the parameter.
+var (
+	// ErrEmptyQuery: the question holds nothing but white space.
+	ErrEmptyQuery = query.ErrEmptyQuery
+	// ErrUnknownMode: the mode is none of query.Modes.
+	ErrUnknownMode = query.ErrUnknownMode
+	// ErrStreamUsed: an answer stream was read a second time.
+	ErrStreamUsed = query.ErrStreamUsed
+)
+
+// Errors of transactions.
+var (
+	// ErrNotFound: a key, node, edge, vector, collection, graph or document is absent.
+	ErrNotFound = kv.ErrNotFound
+	// ErrTooLarge: a document, key, value or batch exceeds its limit.
+	ErrTooLarge = kv.ErrTooLarge
+	// ErrDimension: a vector's length is not the collection's dimension.
+	ErrDimension = vector.ErrDimension
+	// ErrVector: a vector holds NaN or Inf, or is zero where the metric is cosine.
+	ErrVector = vector.ErrVector
 	// ErrReserved: a transaction tried to write what documents become: KnowledgeGraph, or a collection of
 	// theirs. Insert, Put and Delete write those.
 	ErrReserved = errors.New("db: written by documents only")
+)
+
+// Errors of dumps and of the change feed.
+var (
+	// ErrNotEmpty: Load was called on a database that was written to.
+	ErrNotEmpty = errors.New("db: the database is not empty")
+	// ErrDump: the stream given to Load is no whole dump: cut off, changed, or with a record that cannot be.
+	ErrDump = errors.New("db: damaged dump")
+	// ErrTruncated: changes after the asked LSN were dropped from the feed.
+	ErrTruncated = wal.ErrTruncated
+	// ErrAhead: the asked LSN was never assigned by this database.
+	ErrAhead = wal.ErrAhead
 )

@@ -16,21 +16,22 @@ import (
 	"github.com/glimdb/db/vector"
 )
 
-// ErrNotEmpty: Load was called on a database that holds something.
-var ErrNotEmpty = errors.New("db: the database is not empty")
-
 // loadBytes is how much is staged before a commit of Load: large enough that commits cost little, small
 // enough for the memory of a small machine.
 const loadBytes = 32 << 20
 
 const changeLoad = "load"
 
-// Load reads a dump into an empty database and returns the number of records. It takes several commits,
-// but is atomic all the same: a stream that is damaged or cut off, a cancelled call, a failure, or a kill in
-// the middle leaves the database empty (after the last, the next Open cleans up). Do not use the database
-// otherwise meanwhile. Dumps of databases with documents need the models of those: ErrMismatch otherwise.
+// Load reads a dump, of either kind, into a database that was never written to, and returns the number of
+// records. It takes several commits, but is atomic all the same: a stream that is damaged or cut off, a
+// cancelled call, a failure, or a kill in the middle leaves the database empty (after the last, the next
+// Open cleans up). It runs alone: beside it writes fail with ErrBusy, and it with them; reads show a part
+// of it. Dumps of databases with documents need the models of those.
+//
+// Errors: ErrNotEmpty, ErrMismatch, ErrBusy, ErrFormat (the stream is no dump, or one of another version),
+// ErrDump (cut off, changed, or holding a record that cannot be), and those of reading r.
 func (d *DB) Load(ctx context.Context, r io.Reader) (records int, err error) {
-	ctx, leave, err := d.enter(ctx)
+	ctx, leave, err := d.host(ctx, "Load", loads)
 	if err != nil {
 		return 0, err
 	}
@@ -44,9 +45,20 @@ func (d *DB) Load(ctx context.Context, r io.Reader) (records int, err error) {
 		err = l.commit(true)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("db: load: %w", errors.Join(because(ctx, err), d.unload()))
+		return 0, fmt.Errorf("db: load: %w", errors.Join(dumpError(because(ctx, err)), d.unload()))
 	}
 	return l.n, nil
+}
+
+// dumpError marks what package dump found wrong with the stream by an error that callers can see.
+func dumpError(err error) error {
+	switch {
+	case errors.Is(err, dump.ErrVersion):
+		return fmt.Errorf("%w: %w", ErrFormat, err)
+	case errors.Is(err, dump.ErrTruncated), errors.Is(err, dump.ErrChecksum), errors.Is(err, dump.ErrLine):
+		return fmt.Errorf("%w: %w", ErrDump, err)
+	}
+	return err
 }
 
 // loader stages records in commits of about loadBytes.
@@ -265,7 +277,7 @@ func (l *loader) vector(b *kv.Batch, rec *dump.Record) error {
 
 // unload takes away what a failed Load left.
 func (d *DB) unload() error {
-	_, err := d.log.Update(context.WithoutCancel(d.life), changeLoad, nil, func(b *kv.Batch) error {
+	_, err := d.log.Update(context.WithoutCancel(d.life.ctx), changeLoad, nil, func(b *kv.Batch) error {
 		names, err := d.vectors.Names(b, defaultWorkspace)
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"github.com/glimdb/db/llm/hashed"
 	"github.com/glimdb/db/llm/token"
 	"github.com/glimdb/db/query"
+	"github.com/glimdb/db/vector"
 )
 
 // ModelInfo names the models in use.
@@ -41,20 +42,26 @@ type models struct {
 	meter      *llm.Meter
 }
 
-func newModels(o Options, log index.Updater) (*models, error) {
+// newModels makes the models that o asks for. It makes no call. Errors: one *OptionError for each option
+// out of range, joined.
+func newModels(o Options, d *DB) (*models, error) {
 	m := &models{tokenizer: o.Models.Tokenizer, meter: &llm.Meter{}}
 	if m.tokenizer == nil {
 		m.tokenizer = token.Default()
 	}
+	errs := optionErrors("Index", o.Index.Validate(m.tokenizer))
 	embedder := o.Models.Embedder
 	if embedder == nil {
-		var err error
-		if embedder, err = hashed.New(hashed.Options{Dim: o.LexicalDim}); err != nil {
-			return nil, fmt.Errorf("%w: LexicalDim: %w", ErrOption, err)
+		offline, err := hashed.New(hashed.Options{Dim: o.LexicalDim})
+		if err != nil {
+			want := fmt.Sprintf("0 or %d to %d", hashed.MinDim, hashed.MaxDim)
+			return nil, errors.Join(append(errs, &OptionError{Field: "LexicalDim", Value: o.LexicalDim, Want: want, Err: err})...)
 		}
+		embedder = offline
 	}
-	if embedder.Dim() < 1 {
-		return nil, fmt.Errorf("%w: the embedder %q reports dimension %d", ErrOption, embedder.ID(), embedder.Dim())
+	if dim := embedder.Dim(); dim < 1 || dim > vector.MaxDim {
+		want := fmt.Sprintf("an embedder of 1 to %d dimensions", vector.MaxDim)
+		errs = append(errs, &OptionError{Field: "Models.Embedder", Value: fmt.Sprintf("%s of %d", embedder.ID(), dim), Want: want})
 	}
 	// Chat calls share one limit, in which queries overtake indexing; embeddings have their own, so that
 	// neither starves the other.
@@ -64,12 +71,12 @@ func newModels(o Options, log index.Updater) (*models, error) {
 	vectors.Limiter = llm.NewLimiter(o.ModelConcurrency)
 	vectors.Batch = llm.BatchOptions{Texts: o.EmbedBatch}
 	if !o.DisableReplyCache && !o.ReadOnly {
-		cached.Store = byteStore{log, space.ReplyCache}
+		cached.Store = byteStore{d, space.ReplyCache}
 		// The offline embedder costs less than a look-up.
 		if o.Models.Embedder != nil {
-			vectors.Store = byteStore{log, space.VectorCache}
+			vectors.Store = byteStore{d, space.VectorCache}
 		}
-		m.replies = byteStore{log, space.ReplyCache}
+		m.replies = byteStore{d, space.ReplyCache}
 	}
 	m.embedder = vectors.Embedder(embedder)
 	m.reranker = chain.Reranker(o.Models.Reranker)
@@ -80,8 +87,10 @@ func newModels(o Options, log index.Updater) (*models, error) {
 	m.keyword = chain.Chat(cmp.Or(o.Models.Keyword, o.Models.Chat))
 	m.answer = chain.Chat(cmp.Or(o.Models.Answer, o.Models.Chat))
 	m.keyworder = o.Keyworder
-	if err := errors.Join(m.setExtractor(o, extract), m.setSummarizer(o, summary)); err != nil {
-		return nil, err
+	errs = append(errs, optionErrors("Extract", m.setExtractor(o, extract))...)
+	errs = append(errs, optionErrors("Summary", m.setSummarizer(o, summary))...)
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
 	}
 	m.describe(o)
 	return m, nil
@@ -136,7 +145,7 @@ func (m *models) describe(o Options) {
 // byteStore keeps model replies and embeddings in a key space of the workspace. Every entry is durable
 // when Put returns (P6), and no part of the logical state.
 type byteStore struct {
-	log   index.Updater
+	d     *DB // its log is there before the first call
 	space space.Space
 }
 
@@ -144,7 +153,7 @@ func (s byteStore) key(key string) []byte { return append(space.In(defaultWorksp
 
 // Get implements llm.ByteStore.
 func (s byteStore) Get(_ context.Context, key string) ([]byte, bool, error) {
-	snap, err := s.log.View()
+	snap, err := s.d.log.View()
 	if err != nil {
 		return nil, false, err
 	}
@@ -156,7 +165,7 @@ func (s byteStore) Get(_ context.Context, key string) ([]byte, bool, error) {
 // Put implements llm.ByteStore. A reply that has arrived was paid for: it is stored even if the caller has
 // given up meanwhile.
 func (s byteStore) Put(ctx context.Context, key string, value []byte) error {
-	_, err := s.log.Update(context.WithoutCancel(ctx), changeCache, nil, func(b *kv.Batch) error { return b.SetText(s.key(key), value) })
+	_, err := s.d.log.Update(context.WithoutCancel(ctx), changeCache, nil, func(b *kv.Batch) error { return b.SetText(s.key(key), value) })
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/query"
+	"github.com/glimdb/db/vector"
 )
 
 // Options is every knob of Open. The zero value is valid: an offline database with documented defaults.
@@ -19,9 +20,10 @@ type Options struct {
 	FS vfs.FS
 	// ReadOnly opens an existing database without writing anything.
 	ReadOnly bool
-	// CacheBytes is the storage engine's block cache; 0: 64 MiB.
+	// CacheBytes is the storage engine's block cache; 0: 64 MiB, at least 1 MiB. Memtables count against it.
 	CacheBytes int64
-	// MemTableBytes is the size of one memtable; 0: 32 MiB. Up to two exist at a time.
+	// MemTableBytes is the size of one memtable; 0: 32 MiB, range 64 KiB to 1 GiB. Four of them may exist
+	// while they are written out. A larger one absorbs more writes and makes a reopening after a kill slower.
 	MemTableBytes uint64
 	// Logger receives warnings; nil discards. Never document text or keys.
 	Logger *slog.Logger
@@ -34,14 +36,15 @@ type Options struct {
 	// LexicalDim is the dimension of the offline embedder used when Models.Embedder is nil; 0: its default.
 	// It must be the same on reopen.
 	LexicalDim int
-	// ModelConcurrency bounds chat calls in flight; 0: 4. Queries overtake indexing.
+	// ModelConcurrency bounds chat calls in flight, and separately embedding calls; 0: 4, range 1 to 1,024.
+	// Queries overtake indexing.
 	ModelConcurrency int
 	// ModelTimeout bounds one model call including its retries; 0: 4 minutes.
 	ModelTimeout time.Duration
 	// ModelRetries is how often a call is repeated after a failure worth repeating (rate limits, 5xx,
-	// transport errors); 0: 4, negative: never.
+	// transport errors); 0: 4, negative: never, at most 100.
 	ModelRetries int
-	// EmbedBatch is the number of texts in one embedding call; 0: 64, at most 2,048.
+	// EmbedBatch is the number of texts in one embedding call; 0: 64, range 1 to 2,048.
 	EmbedBatch int
 	// DisableReplyCache turns off the durable caches of model replies and embeddings; work that was paid
 	// for is then paid again after a restart.
@@ -73,7 +76,7 @@ type Options struct {
 type VectorOptions struct {
 	// M is the number of links per vector; 0: 16, range 4 to 64.
 	M int
-	// EfConstruction is the beam width of insertion; 0: 128, range M to 2,000.
+	// EfConstruction is the beam width of insertion; 0: 128, range 16 to 2,048.
 	EfConstruction int
 }
 
@@ -111,30 +114,64 @@ const (
 	defaultEmbedBatch       = 64
 
 	maxModelConcurrency = 1024 // more open calls than any endpoint serves; a typing error, not a wish
+	maxModelRetries     = 100  // with back-off, hours of a provider that is down
 	maxEmbedBatch       = 2048 // the largest input list that public endpoints accept
+
+	minCacheBytes    = 1 << 20  // the engine keeps memtables in it, too
+	minMemTableBytes = 64 << 10 // the engine's own limits
+	maxMemTableBytes = 1 << 30
 )
 
+// OptionError tells which option of Open is out of range. errors.Is finds ErrOption.
+type OptionError struct {
+	// Field is the option's name in Options, with a dot before that of a nested one: "Index.ChunkTokens".
+	Field string
+	// Value is what was given.
+	Value any
+	// Want says what is accepted.
+	Want string
+	// Err is the cause in the package that the option belongs to, or nil.
+	Err error
+}
+
+// Error implements error.
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("%v: %s is %v, want %s", ErrOption, e.Field, e.Value, e.Want)
+}
+
+// Unwrap returns ErrOption and the cause.
+func (e *OptionError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrOption}
+	}
+	return []error{ErrOption, e.Err}
+}
+
+// withDefaults fills zero fields and returns one *OptionError for each field out of range, joined. Options
+// that models are made of are checked where those are made.
 func (o Options) withDefaults() (Options, error) {
 	var errs []error
-	bad := func(field, format string, args ...any) {
-		errs = append(errs, fmt.Errorf("%w: %s %s", ErrOption, field, fmt.Sprintf(format, args...)))
+	check := func(ok bool, field string, v any, want string, args ...any) {
+		if !ok {
+			errs = append(errs, &OptionError{Field: field, Value: v, Want: fmt.Sprintf(want, args...)})
+		}
 	}
 	setDefault(&o.ModelConcurrency, defaultModelConcurrency)
 	setDefault(&o.ModelTimeout, defaultModelTimeout)
 	setDefault(&o.ModelRetries, defaultModelRetries)
 	setDefault(&o.EmbedBatch, defaultEmbedBatch)
-	if o.CacheBytes < 0 {
-		bad("CacheBytes", "is %d, want 0 or more", o.CacheBytes)
-	}
-	if o.ModelConcurrency < 1 || o.ModelConcurrency > maxModelConcurrency {
-		bad("ModelConcurrency", "is %d, want 1 to %d", o.ModelConcurrency, maxModelConcurrency)
-	}
-	if o.ModelTimeout < 0 {
-		bad("ModelTimeout", "is %v, want a positive duration", o.ModelTimeout)
-	}
-	if o.EmbedBatch < 1 || o.EmbedBatch > maxEmbedBatch {
-		bad("EmbedBatch", "is %d, want 1 to %d", o.EmbedBatch, maxEmbedBatch)
-	}
+	check(o.CacheBytes == 0 || o.CacheBytes >= minCacheBytes, "CacheBytes", o.CacheBytes, "0 or at least %d", minCacheBytes)
+	check(o.MemTableBytes == 0 || minMemTableBytes <= o.MemTableBytes && o.MemTableBytes <= maxMemTableBytes,
+		"MemTableBytes", o.MemTableBytes, "0 or %d to %d", minMemTableBytes, maxMemTableBytes)
+	check(1 <= o.ModelConcurrency && o.ModelConcurrency <= maxModelConcurrency, "ModelConcurrency", o.ModelConcurrency, "1 to %d", maxModelConcurrency)
+	check(o.ModelTimeout > 0, "ModelTimeout", o.ModelTimeout, "a positive duration")
+	check(o.ModelRetries <= maxModelRetries, "ModelRetries", o.ModelRetries, "at most %d", maxModelRetries)
+	check(1 <= o.EmbedBatch && o.EmbedBatch <= maxEmbedBatch, "EmbedBatch", o.EmbedBatch, "1 to %d", maxEmbedBatch)
+	v := o.Vectors
+	check(v.M == 0 || vector.MinM <= v.M && v.M <= vector.MaxM, "Vectors.M", v.M, "0 or %d to %d", vector.MinM, vector.MaxM)
+	check(v.EfConstruction == 0 || vector.MinEfConstruction <= v.EfConstruction && v.EfConstruction <= vector.MaxEfConstruction,
+		"Vectors.EfConstruction", v.EfConstruction, "0 or %d to %d", vector.MinEfConstruction, vector.MaxEfConstruction)
+	errs = append(errs, optionErrors("Query", o.Query.Validate())...)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -142,6 +179,25 @@ func (o Options) withDefaults() (Options, error) {
 		o.Now = time.Now
 	}
 	return o, errors.Join(errs...)
+}
+
+// optionErrors turns what a package says about its options, the struct called prefix here, into one
+// *OptionError a field.
+func optionErrors(prefix string, err error) (out []error) {
+	switch e := err.(type) { //nolint:errorlint // the tree itself is taken apart
+	case nil:
+	case *index.OptionError:
+		out = append(out, &OptionError{Field: prefix + "." + e.Field, Value: e.Value, Want: e.Want, Err: e})
+	case *query.FieldError:
+		out = append(out, &OptionError{Field: prefix + "." + e.Field, Value: e.Value, Want: e.Reason, Err: e})
+	case interface{ Unwrap() []error }:
+		for _, err := range e.Unwrap() {
+			out = append(out, optionErrors(prefix, err)...)
+		}
+	default:
+		out = append(out, &OptionError{Field: prefix, Value: "refused", Want: err.Error(), Err: err})
+	}
+	return out
 }
 
 func setDefault[T comparable](field *T, value T) {

@@ -1,9 +1,14 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"maps"
+	"slices"
+	"sync"
 
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/internal/record"
@@ -40,16 +45,27 @@ func (d *DB) write(ctx context.Context, docs []index.Document, policy index.Poli
 	if len(ids) == 0 {
 		return r, nil
 	}
-	s, err := d.Process(ctx, index.ProcessOptions{IDs: ids})
+	var (
+		mu     sync.Mutex
+		causes = make(map[string]error)
+	)
+	note := func(p index.Progress) {
+		if p.Err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			causes[p.Document] = p.Err
+		}
+	}
+	s, err := d.Process(ctx, index.ProcessOptions{IDs: ids, Progress: note})
 	if err == nil && s.Failed > 0 {
-		err = &ProcessError{Summary: s}
+		err = &ProcessError{Summary: s, Causes: causes}
 	}
 	return r, err
 }
 
 // Enqueue stores documents durably for Process, in milliseconds and without any model call.
 func (d *DB) Enqueue(ctx context.Context, policy index.Policy, docs ...index.Document) (index.Receipt, error) {
-	ctx, leave, err := d.enter(ctx)
+	ctx, leave, err := d.enter(ctx, writes)
 	if err != nil {
 		return index.Receipt{}, err
 	}
@@ -67,7 +83,7 @@ func (d *DB) Enqueue(ctx context.Context, policy index.Policy, docs ...index.Doc
 // Process works on waiting documents, those interrupted by a crash included, in order of enqueue and
 // several at a time. Documents that fail are counted in the summary with their reasons.
 func (d *DB) Process(ctx context.Context, o index.ProcessOptions) (index.Summary, error) {
-	ctx, leave, err := d.enter(ctx)
+	ctx, leave, err := d.enter(ctx, writes)
 	if err != nil {
 		return index.Summary{}, err
 	}
@@ -79,35 +95,40 @@ func (d *DB) Process(ctx context.Context, o index.ProcessOptions) (index.Summary
 	return s, because(ctx, err)
 }
 
-// ProcessError tells that some documents of an Insert or Put could not be processed.
+// ProcessError tells that some documents of an Insert or Put could not be processed. errors.Is and
+// errors.As look into the causes.
 type ProcessError struct {
 	Summary index.Summary
+	// Causes are the reasons, by document id.
+	Causes map[string]error
 }
 
-// Error implements error.
+// Error implements error. It tells the reason of the first document in order of id.
 func (e *ProcessError) Error() string {
-	id := first(e.Summary.Errors)
-	msg := "db: document " + id + ": " + e.Summary.Errors[id]
-	if n := e.Summary.Failed - 1; n > 0 {
-		msg += " (and others failed)"
+	for _, id := range slices.Sorted(maps.Keys(e.Summary.Errors)) {
+		msg := fmt.Sprintf("db: document %q: %s", id, e.Summary.Errors[id])
+		if n := len(e.Summary.Errors) - 1; n > 0 {
+			msg += fmt.Sprintf(" (and %d more failed)", n)
+		}
+		return msg
 	}
-	return msg
+	return "db: documents failed"
 }
 
-func first(m map[string]string) (least string) {
-	for id := range m {
-		if least == "" || id < least {
-			least = id
-		}
+// Unwrap returns the causes in order of id.
+func (e *ProcessError) Unwrap() []error {
+	var errs []error
+	for _, id := range slices.Sorted(maps.Keys(e.Causes)) {
+		errs = append(errs, e.Causes[id])
 	}
-	return least
+	return errs
 }
 
 // Delete removes documents and everything that only they say, in one commit; afterwards the logical state
 // is as if they had never been there. If any id is unknown nothing is deleted and errors.Is finds
 // ErrNotFound.
 func (d *DB) Delete(ctx context.Context, ids ...string) (index.DeleteResult, error) {
-	ctx, leave, err := d.enter(ctx)
+	ctx, leave, err := d.enter(ctx, writes)
 	if err != nil {
 		return index.DeleteResult{}, err
 	}
@@ -122,7 +143,7 @@ func (d *DB) Delete(ctx context.Context, ids ...string) (index.DeleteResult, err
 // Retry puts failed documents back into the queue, all of them when none is named, and returns the ids
 // that now wait for Process.
 func (d *DB) Retry(ctx context.Context, ids ...string) ([]string, error) {
-	ctx, leave, err := d.enter(ctx)
+	ctx, leave, err := d.enter(ctx, writes)
 	if err != nil {
 		return nil, err
 	}
@@ -133,19 +154,24 @@ func (d *DB) Retry(ctx context.Context, ids ...string) ([]string, error) {
 
 // Document returns a document's status with counts and reasons, or an error that ErrNotFound matches.
 func (d *DB) Document(ctx context.Context, id string) (index.Info, error) {
-	return reading(ctx, d, func(r kv.Reader) (index.Info, error) { return index.GetInfo(r, defaultWorkspace, id) })
+	return reading(ctx, d, "Document", func(_ context.Context, r kv.Reader) (index.Info, error) {
+		return index.GetInfo(r, defaultWorkspace, id)
+	})
 }
 
 // Text returns a document's visible text as it was stored: cleaned, spans of chunks refer to it.
 func (d *DB) Text(ctx context.Context, id string) (string, error) {
-	return reading(ctx, d, func(r kv.Reader) (string, error) { return index.Text(r, defaultWorkspace, id) })
+	return reading(ctx, d, "Text", func(_ context.Context, r kv.Reader) (string, error) { return index.Text(r, defaultWorkspace, id) })
 }
 
 // Documents yields the documents that f selects, of one view.
 func (d *DB) Documents(ctx context.Context, f index.Filter) iter.Seq2[index.Info, error] {
 	return func(yield func(index.Info, error) bool) {
-		_, err := reading(ctx, d, func(r kv.Reader) (struct{}, error) {
+		_, err := reading(ctx, d, "Documents", func(ctx context.Context, r kv.Reader) (struct{}, error) {
 			for i, err := range index.Documents(r, defaultWorkspace, f) {
+				if err == nil {
+					err = ctx.Err()
+				}
 				if err != nil {
 					return struct{}{}, err
 				}
@@ -168,55 +194,68 @@ var errStopped = errors.New("db: stopped by the caller")
 // entities, relations, chunks and references. With Options.Stream the answer arrives through
 // Result.Stream, which ends when the database is closed.
 func (d *DB) Query(ctx context.Context, question string, o query.Options) (*query.Result, error) {
-	if err := d.begin(); err != nil {
+	leave, err := d.life.begin(reads)
+	if err != nil {
 		return nil, err
 	}
-	defer d.calls.Done()
-	if o.Mode != query.Bypass {
+	defer leave()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if cmp.Or(o.Mode, d.opts.Query.Mode) != query.Bypass {
 		if err := d.mayEmbed(); err != nil {
 			return nil, err
 		}
 	}
-	ctx, end := d.living(ctx)
+	// A stream outlives this call, and the context with it.
+	ctx, release := d.life.living(ctx)
+	streams := false
+	defer func() {
+		if !streams {
+			release()
+		}
+	}()
 	res, err := d.engine.Query(ctx, question, o)
-	if res == nil || res.Stream == nil {
-		defer end()
-		return res, because(ctx, err)
+	if err == nil && res.Stream != nil {
+		streams = true
+		res.Stream = d.streaming(ctx, res.Stream, release)
 	}
-	res.Stream = d.streaming(res.Stream, end)
 	return res, because(ctx, err)
 }
 
 // streaming makes an answer stream a running call while it is read; one that is never read holds nothing
 // but a context that ends with the database.
-func (d *DB) streaming(s iter.Seq2[string, error], end func()) iter.Seq2[string, error] {
+func (d *DB) streaming(ctx context.Context, s iter.Seq2[string, error], release func()) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		if err := d.begin(); err != nil {
+		leave, err := d.life.host("Query stream", reads)
+		if err != nil {
 			yield("", err)
 			return
 		}
-		defer d.calls.Done()
-		defer end()
-		s(yield)
+		defer leave()
+		defer release()
+		for piece, err := range s {
+			if !yield(piece, because(ctx, err)) {
+				return
+			}
+		}
 	}
 }
 
-// reading runs f on a snapshot of the last commit.
-func reading[T any](ctx context.Context, d *DB, f func(kv.Reader) (T, error)) (v T, err error) {
-	ctx, leave, err := d.enter(ctx)
+// reading runs f on a snapshot of the last commit. name is that of the method, for Close.
+func reading[T any](ctx context.Context, d *DB, name string, f func(context.Context, kv.Reader) (T, error)) (v T, err error) {
+	ctx, leave, err := d.host(ctx, name, reads)
 	if err != nil {
 		return v, err
 	}
 	defer leave()
-	if err := ctx.Err(); err != nil {
-		return v, err
-	}
 	snap, err := d.log.View()
 	if err != nil {
 		return v, err
 	}
-	v, err = f(snap)
-	return v, errors.Join(err, snap.Close())
+	defer func() { err = errors.Join(err, snap.Close()) }() // also when a loop over the result panics
+	v, err = f(ctx, snap)
+	return v, because(ctx, err)
 }
 
 // mayEmbed refuses work with other models than the documents were indexed with.
@@ -226,12 +265,4 @@ func (d *DB) mayEmbed() error {
 		return err
 	}
 	return errors.Join(d.checkModels(snap), snap.Close())
-}
-
-// because replaces the bare cancellation that Close causes by ErrClosed.
-func because(ctx context.Context, err error) error {
-	if err != nil && errors.Is(context.Cause(ctx), ErrClosed) && errors.Is(err, context.Canceled) {
-		return ErrClosed
-	}
-	return err
 }

@@ -29,7 +29,7 @@ type Stats struct {
 // Stats counts documents, chunks, entities and relations of one view. It costs a scan over the documents'
 // status records.
 func (d *DB) Stats(ctx context.Context) (Stats, error) {
-	return reading(ctx, d, func(r kv.Reader) (Stats, error) {
+	return reading(ctx, d, "Stats", func(_ context.Context, r kv.Reader) (Stats, error) {
 		m, err := d.store.Metrics()
 		if err != nil {
 			return Stats{}, err
@@ -72,9 +72,10 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 
 // Metrics are counters of the storage engine, at no cost to speak of.
 func (d *DB) Metrics() (kv.Metrics, error) {
-	if err := d.begin(); err != nil {
+	leave, err := d.life.begin(reads)
+	if err != nil {
 		return kv.Metrics{}, err
 	}
-	defer d.calls.Done()
+	defer leave()
 	return d.store.Metrics()
 }

@@ -23,7 +23,7 @@ type Tx struct {
 
 // View runs fn over one consistent state while writers go on. Its reads cost no lock.
 func (d *DB) View(ctx context.Context, fn func(tx *Tx) error) (err error) {
-	ctx, leave, err := d.enter(ctx)
+	ctx, leave, err := d.host(ctx, "View", reads)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (d *DB) View(ctx context.Context, fn func(tx *Tx) error) (err error) {
 // none of it when fn fails, panics, or ctx ends first. Reads inside fn see its own writes. Only one Update
 // runs at a time: keep fn short and free of network calls, and never call Update, Insert or Delete inside.
 func (d *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
-	ctx, leave, err := d.enter(ctx)
+	ctx, leave, err := d.enter(ctx, writes)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (d *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 		defer func() { tx.ended = true }()
 		return fn(tx)
 	})
-	return err
+	return because(ctx, err)
 }
 
 // changeUser is the kind of change record that Update writes.
