@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/llm"
 )
 
 // Errors that callers test with errors.Is. ErrNotFound and ErrTooLarge are package kv's.
@@ -16,13 +17,33 @@ var (
 	// ErrDuplicate: the id is taken, in the store or earlier in the same call.
 	ErrDuplicate = errors.New("index: duplicate document")
 	// ErrEmbedding: an embedder answered with something that cannot be stored.
-	ErrEmbedding = errors.New("index: bad embedding")
-	// ErrConfig: the pipeline's configuration cannot be used.
+	ErrEmbedding = llm.ErrVectors
+	// ErrConfig: the pipeline's configuration, or an option, cannot be used.
 	ErrConfig = errors.New("index: bad configuration")
 
 	// errSuperseded: the version being processed was replaced or deleted meanwhile.
 	errSuperseded = errors.New("index: document changed while it was processed")
 )
+
+// OptionError tells which option is out of range. ErrConfig is in its chain.
+type OptionError struct {
+	Field string // of Options, ModelOptions or SummaryOptions
+	Value any
+	Want  string // what would be accepted
+	Err   error  // the cause below, if there is one
+}
+
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("%v: %s is %v, want %s", ErrConfig, e.Field, e.Value, e.Want)
+}
+
+// Unwrap returns ErrConfig and the cause.
+func (e *OptionError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrConfig}
+	}
+	return []error{ErrConfig, e.Err}
+}
 
 // DocumentError says why one document of an Enqueue call was refused. The call wrote nothing.
 type DocumentError struct {

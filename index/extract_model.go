@@ -52,13 +52,22 @@ func (o ModelOptions) withDefaults() (ModelOptions, error) {
 	if o.MaxInputTokens == 0 {
 		o.MaxInputTokens = defaultMaxInputTokens
 	}
-	switch {
-	case o.MaxRecords < 0 || o.MaxEntities < 0 || o.MaxTokens < 0:
-		return o, fmt.Errorf("%w: MaxRecords, MaxEntities and MaxTokens must not be negative", ErrConfig)
-	case o.Format > FormatTuplesUpper || o.Rule > GleanAppend:
-		return o, fmt.Errorf("%w: unknown reply format or gleaning rule", ErrConfig)
+	var errs []error
+	for _, f := range []struct {
+		name string
+		v    int
+	}{{"MaxRecords", o.MaxRecords}, {"MaxEntities", o.MaxEntities}, {"MaxTokens", o.MaxTokens}} {
+		if f.v < 0 {
+			errs = append(errs, &OptionError{Field: f.name, Value: f.v, Want: "0 or more"})
+		}
 	}
-	return o, nil
+	if o.Format > FormatTuplesUpper {
+		errs = append(errs, &OptionError{Field: "Format", Value: uint8(o.Format), Want: "a known format"})
+	}
+	if o.Rule > GleanAppend {
+		errs = append(errs, &OptionError{Field: "Rule", Value: uint8(o.Rule), Want: "a known rule"})
+	}
+	return o, errors.Join(errs...)
 }
 
 // ModelExtractor asks a chat model for the records of a chunk: one call, then the gleaning rounds, which

@@ -60,6 +60,14 @@ const (
 	maxCap          = 10_000
 )
 
+// Validate returns nil, or one *OptionError for each field out of range, joined. tok is the tokenizer that
+// will count.
+func (o Options) Validate(tok llm.Tokenizer) error {
+	o, err := o.withDefaults()
+	_, cerr := o.chunker(tok)
+	return errors.Join(err, cerr)
+}
+
 func (o Options) withDefaults() (Options, error) {
 	var errs []error
 	set := func(field string, v *int, def, lo, hi int) {
@@ -67,7 +75,7 @@ func (o Options) withDefaults() (Options, error) {
 			*v = def
 		}
 		if *v < lo || *v > hi {
-			errs = append(errs, fmt.Errorf("%w: %s is %d, want %d to %d", ErrConfig, field, *v, lo, hi))
+			errs = append(errs, &OptionError{Field: field, Value: *v, Want: fmt.Sprintf("%d to %d", lo, hi)})
 		}
 	}
 	set("Workers", &o.Workers, defaultWorkers, 1, maxWorkers)
@@ -77,7 +85,7 @@ func (o Options) withDefaults() (Options, error) {
 	set("SummaryFragments", &o.SummaryFragments, defaultFragments, 2, maxCap)
 	set("SummaryTokens", &o.SummaryTokens, defaultSummaryTok, 1, 1<<30)
 	if o.EmbedTokens < 0 {
-		errs = append(errs, fmt.Errorf("%w: EmbedTokens is %d, want 0 or more", ErrConfig, o.EmbedTokens))
+		errs = append(errs, &OptionError{Field: "EmbedTokens", Value: o.EmbedTokens, Want: "0 or more"})
 	}
 	return o, errors.Join(errs...)
 }
@@ -98,11 +106,11 @@ func (o Options) chunker(tok llm.Tokenizer) (chunk.Chunker, error) {
 	if c == nil {
 		w, err := chunk.NewWindow(tok, size, overlap)
 		if err != nil {
-			return nil, err
+			return nil, windowError(err)
 		}
 		c = w
 	}
-	if o.EmbedTokens == 0 {
+	if o.EmbedTokens <= 0 {
 		return c, nil
 	}
 	w, err := chunk.NewWindow(tok, o.EmbedTokens, min(overlap, o.EmbedTokens/2), chunk.WithDrift(0))
@@ -110,6 +118,19 @@ func (o Options) chunker(tok llm.Tokenizer) (chunk.Chunker, error) {
 		return nil, err
 	}
 	return chunk.Limit(c, w, false), nil
+}
+
+// windowError names the option behind a setting of the window.
+func windowError(err error) error {
+	var c *chunk.ConfigError
+	if !errors.As(err, &c) {
+		return err
+	}
+	field := map[string]string{"size": "ChunkTokens", "overlap": "ChunkOverlap"}[c.Field]
+	if field == "" {
+		return err
+	}
+	return &OptionError{Field: field, Value: c.Value, Want: c.Reason, Err: err}
 }
 
 func (o Options) caps() Caps {
@@ -170,7 +191,7 @@ func (c Config) withDefaults() (Config, error) {
 		errs = append(errs, err)
 	} else if c.Tokenizer != nil {
 		if c.Options.Chunker, err = c.Options.chunker(c.Tokenizer); err != nil {
-			errs = append(errs, fmt.Errorf("%w: %w", ErrConfig, err))
+			errs = append(errs, err)
 		}
 	}
 	return c, errors.Join(errs...)

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ type ProcessOptions struct {
 	// IDs limits the call to these documents; nil: all that wait, those enqueued meanwhile included.
 	// Documents that do not wait (any more) are skipped.
 	IDs []string
-	// Workers overrides Options.Workers; 0 does not.
+	// Workers overrides Options.Workers; 0 does not, range 1 to 64.
 	Workers int
 	// Progress is called for each event, from several goroutines and without any lock held. It should
 	// return quickly: the document waits for it.
@@ -69,11 +70,11 @@ const queuePage = 256
 //
 // Calls may run at the same time; a document that another call works on is waited for.
 func (p *Pipeline) Process(ctx context.Context, o ProcessOptions) (Summary, error) {
-	run := &run{p: p, o: o}
-	workers := p.cfg.Options.Workers
-	if o.Workers > 0 {
-		workers = min(o.Workers, maxWorkers)
+	if o.Workers < 0 || o.Workers > maxWorkers {
+		return Summary{}, &OptionError{Field: "Workers", Value: o.Workers, Want: fmt.Sprintf("0 to %d", maxWorkers)}
 	}
+	run := &run{p: p, o: o}
+	workers := cmp.Or(o.Workers, p.cfg.Options.Workers)
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(workers)
 	start := func(ids []string) bool {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -41,21 +42,25 @@ const (
 const summarySeparator = "\n\n"
 
 func (o SummaryOptions) withDefaults() (SummaryOptions, error) {
+	var errs []error
 	for _, f := range []struct {
-		v   *int
-		def int
-	}{{&o.ContextTokens, defaultContextTokens}, {&o.JoinBelow, defaultJoinBelow}, {&o.JoinTokens, defaultJoinTokens}, {&o.MaxTokens, prompt.DefaultSummaryTokens}} {
-		if *f.v < 0 {
-			return o, fmt.Errorf("%w: summary options must not be negative", ErrConfig)
-		}
+		name    string
+		v       *int
+		def, lo int
+	}{
+		{"ContextTokens", &o.ContextTokens, defaultContextTokens, minContextTokens},
+		{"JoinBelow", &o.JoinBelow, defaultJoinBelow, 1},
+		{"JoinTokens", &o.JoinTokens, defaultJoinTokens, 1},
+		{"MaxTokens", &o.MaxTokens, prompt.DefaultSummaryTokens, 1},
+	} {
 		if *f.v == 0 {
 			*f.v = f.def
 		}
+		if *f.v < f.lo {
+			errs = append(errs, &OptionError{Field: f.name, Value: *f.v, Want: fmt.Sprintf("at least %d", f.lo)})
+		}
 	}
-	if o.ContextTokens < minContextTokens {
-		return o, fmt.Errorf("%w: ContextTokens %d, at least %d", ErrConfig, o.ContextTokens, minContextTokens)
-	}
-	return o, nil
+	return o, errors.Join(errs...)
 }
 
 // ModelSummarizer condenses descriptions with a chat model, in groups when they do not fit into one call
