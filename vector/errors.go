@@ -3,6 +3,8 @@ package vector
 import (
 	"errors"
 	"fmt"
+
+	"github.com/glimdb/db/kv"
 )
 
 // Errors that callers test with errors.Is. The typed errors below carry the details.
@@ -13,8 +15,8 @@ var (
 	ErrVector = errors.New("vector: unusable vector")
 	// ErrConfig: a configuration is out of range or differs from the stored one.
 	ErrConfig = errors.New("vector: configuration")
-	// ErrClosed: the set was closed.
-	ErrClosed = errors.New("vector: set is closed")
+	// ErrClosed: the set was closed. It is kv.ErrClosed, too.
+	ErrClosed = fmt.Errorf("vector: set: %w", kv.ErrClosed)
 )
 
 // DimensionError tells both lengths. It is ErrDimension.
