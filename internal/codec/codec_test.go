@@ -122,6 +122,35 @@ func TestC2_ValueRoundTrip(t *testing.T) {
 	})
 }
 
+// A list read at once is what its values are one by one, whatever their sizes, and stops at the same places.
+func TestUvarint32s(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.SliceOf(rapid.Custom(func(t *rapid.T) uint32 {
+			return rapid.Uint32().Draw(t, "v") >> rapid.IntRange(0, 31).Draw(t, "shift")
+		})).Draw(t, "list")
+		var v []byte
+		for _, u := range want {
+			v = AppendUvarint(v, uint64(u))
+		}
+		r, got := NewReader(append(v, 0x7F)), make([]uint32, len(want))
+		r.Uvarint32s(got)
+		if !slices.Equal(got, want) || r.Byte() != 0x7F || r.Done() != nil {
+			t.Fatalf("%v became %v: %v", want, got, r.Done())
+		}
+		if len(want) == 0 {
+			return
+		}
+		cut := NewReader(v[:rapid.IntRange(0, len(v)-1).Draw(t, "cut")])
+		if cut.Uvarint32s(got); !errors.Is(cut.Err(), ErrCorrupt) {
+			t.Fatalf("a cut list was read without an error: %v", cut.Err())
+		}
+	})
+	r := NewReader(AppendUvarint(nil, math.MaxUint32+1))
+	if r.Uvarint32s(make([]uint32, 1)); !errors.Is(r.Err(), ErrCorrupt) {
+		t.Error("a value beyond 32 bits was read")
+	}
+}
+
 func TestReaderFailureSticks(t *testing.T) {
 	r := NewReader([]byte{5, 'a'})
 	if got := r.String(); got != "" || !errors.Is(r.Err(), ErrCorrupt) {

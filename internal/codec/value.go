@@ -118,6 +118,32 @@ func (r *Reader) Int() int {
 	return int(v)
 }
 
+// Uvarint32s consumes len(dst) values written by AppendUvarint, none above 32 bits. It is for long lists:
+// one call costs a fraction of as many of Uvarint. After a failure dst holds anything.
+func (r *Reader) Uvarint32s(dst []uint32) {
+	b := r.b
+	for i := range dst {
+		v, n := uint32(0), 0
+		switch {
+		case len(b) >= 3 && b[0] >= 0x80 && b[1] >= 0x80 && b[2] < 0x80:
+			v, n = uint32(b[0]&0x7F)|uint32(b[1]&0x7F)<<7|uint32(b[2])<<14, 3
+		case len(b) >= 2 && b[0] >= 0x80 && b[1] < 0x80:
+			v, n = uint32(b[0]&0x7F)|uint32(b[1])<<7, 2
+		case len(b) >= 1 && b[0] < 0x80:
+			v, n = uint32(b[0]), 1
+		default:
+			w, size := binary.Uvarint(b)
+			if size <= 0 || w > math.MaxUint32 {
+				r.fail("bad list of numbers")
+				return
+			}
+			v, n = uint32(w), size
+		}
+		dst[i], b = v, b[n:]
+	}
+	r.b = b
+}
+
 // Bytes consumes a length-prefixed slice; it aliases the input.
 func (r *Reader) Bytes() []byte {
 	n := r.Uvarint()
