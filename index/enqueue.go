@@ -24,7 +24,7 @@ const (
 // Result of Enqueue for one document.
 const (
 	// Enqueued: it waits for Process. So does a document that was enqueued before and is not done, or that
-	// failed, or for which the model's reply had been cut off: giving it again means trying again.
+	// failed, or for which a reply of the model was cut off or of no use: giving it again means trying again.
 	Enqueued = "enqueued"
 	// Unchanged: it is stored as it is, nothing is to be done and nothing was written.
 	Unchanged = "unchanged"
@@ -150,7 +150,7 @@ func (p *Pipeline) enqueueOne(b *kv.Batch, c *incoming, policy Policy, next *uin
 		same = latest.Path == v.Path && latest.Time == v.Time && maps.Equal(latest.Metadata, v.Metadata)
 	}
 	switch {
-	case same && d.Status == record.StatusProcessed && d.Contents.Truncated == 0:
+	case same && d.Status == record.StatusProcessed && !d.Contents.Incomplete():
 		out.Result, out.Replaces = Unchanged, false
 		return nil
 	case same && (d.Status == record.StatusPending || d.Status == record.StatusProcessing):

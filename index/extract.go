@@ -66,7 +66,7 @@ func (a *attempt) extract(ctx context.Context) error {
 func (a *attempt) reuse(sources [][]record.Source) (missing []int) {
 	known := make(map[string]*record.Chunk, len(a.old))
 	for i := range a.old {
-		if c := &a.old[i]; !c.Truncated && c.Extractor == a.p.cfg.Extractor.ID() {
+		if c := &a.old[i]; !c.Truncated && !c.Unusable && c.Extractor == a.p.cfg.Extractor.ID() {
 			known[c.Content] = c
 		}
 	}
@@ -100,7 +100,7 @@ func (a *attempt) extractOne(ctx context.Context, c *record.Chunk) ([]record.Sou
 		return nil, err
 	}
 	x = accept(x)
-	c.Truncated, c.Warnings = x.Report.Truncated, x.Report.Warnings
+	c.Truncated, c.Unusable, c.Warnings = x.Report.Truncated, x.Report.Unusable, x.Report.Warnings
 	c.Dropped, c.Repaired = record.Counts(x.Report.Dropped), record.Counts(x.Report.Repaired)
 	a.mu.Lock()
 	a.stats.Calls += x.Report.Calls
@@ -137,6 +137,9 @@ func (a *attempt) count() {
 		if k.Truncated {
 			c.Truncated++
 		}
+		if k.Unusable {
+			c.Unusable++
+		}
 		for _, w := range k.Warnings {
 			warnings = append(warnings, fmt.Sprintf("chunk %d: %s", i+1, w))
 		}
@@ -150,9 +153,17 @@ func (a *attempt) count() {
 		if c.Truncated > 0 {
 			text += ", reply cut off"
 		}
+		if c.Unusable > 0 {
+			text += ", reply of no use"
+		}
 		c.Warnings = append(c.Warnings, text)
-	} else if c.Truncated > 0 {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("reply cut off for %d of %d chunks", c.Truncated, c.Chunks))
+	} else {
+		if c.Truncated > 0 {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("reply cut off for %d of %d chunks", c.Truncated, c.Chunks))
+		}
+		if c.Unusable > 0 {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("reply of no use for %d of %d chunks", c.Unusable, c.Chunks))
+		}
 	}
 	if n := a.doc.Pending.Removed; n > 0 {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%d control characters or invalid bytes removed from the text", n))

@@ -39,6 +39,9 @@ type ModelOptions struct {
 	Rule   GleanRule
 }
 
+// maxReplyExcerpt is how many characters of a reply without records its warning quotes.
+const maxReplyExcerpt = 80
+
 // Defaults of ModelOptions.
 const (
 	defaultGleaning       = 1
@@ -148,9 +151,15 @@ func (x *ModelExtractor) Extract(ctx context.Context, in ExtractInput) (Extracti
 
 // ask makes one call and reads the reply, which is returned without reasoning.
 func (x *ModelExtractor) ask(ctx context.Context, purpose llm.Purpose, chunk string, messages []llm.Message) (string, Extraction, error) {
-	reply, err := llm.Complete(ctx, x.chat, llm.Request{
-		Messages: messages, MaxTokens: x.o.MaxTokens, Temperature: x.o.Temperature, Purpose: purpose, Subject: chunk,
-	})
+	first := purpose == llm.PurposeExtract
+	req := llm.Request{Messages: messages, MaxTokens: x.o.MaxTokens, Temperature: x.o.Temperature, Purpose: purpose, Subject: chunk}
+	if first { // that nothing was missed may be said in any words
+		req.Usable = func(reply string) bool {
+			_, ok := readReply(llm.StripReasoning(reply), x.parse)
+			return ok
+		}
+	}
+	reply, err := llm.Complete(ctx, x.chat, req)
 	if err != nil {
 		return "", Extraction{}, fmt.Errorf("index: %s chunk %s: %w", purpose, chunk, err)
 	}
@@ -158,8 +167,9 @@ func (x *ModelExtractor) ask(ctx context.Context, purpose llm.Purpose, chunk str
 	if reply.Finish == llm.FinishLength && strings.HasPrefix(text, "<think>") {
 		text = "" // cut off while thinking: records in there are drafts
 	}
-	out := ParseReply(text, x.parse)
+	out, ok := readReply(text, x.parse)
 	r := &out.Report
+	r.Unusable = first && !ok && reply.Finish != llm.FinishLength || reply.Finish == llm.FinishFilter
 	r.Calls, r.CachedCalls = reply.Usage.Calls, reply.Usage.CachedCalls
 	r.PromptTokens, r.CompletionTokens = reply.Usage.PromptTokens, reply.Usage.CompletionTokens
 	if r.Calls+r.CachedCalls == 0 { // a model that does not count
@@ -174,8 +184,10 @@ func (x *ModelExtractor) ask(ctx context.Context, purpose llm.Purpose, chunk str
 		}
 	case reply.Finish == llm.FinishFilter:
 		r.Warnings = append(r.Warnings, "the model's reply was stopped by a content filter")
-	case text == "" && purpose == llm.PurposeExtract:
+	case first && text == "":
 		r.Warnings = append(r.Warnings, "the model's reply was empty")
+	case first && !ok:
+		r.Warnings = append(r.Warnings, "the model's reply has no records: "+excerpt(collapse(text), 0, maxReplyExcerpt))
 	}
 	return text, out, nil
 }

@@ -211,8 +211,11 @@ func newStore(t testing.TB, o index.Options) *store {
 	s := &store{t: t, fs: vfs.NewMem(), opts: o, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		extract: &scripted{memo: map[string]bool{}, cut: map[string]bool{}}, embed: &embedder{dim: 8, memo: map[string]bool{}},
 		summary: &summarizer{}}
-	if s.opts.Chunker == nil && s.opts.ChunkTokens == 0 {
-		s.opts.Chunker = lineChunker{}
+	if s.opts.ChunkTokens == 0 {
+		s.opts.ChunkTokens = 1 << 20 // what the chunker cuts stays whole
+		if s.opts.Chunker == nil {
+			s.opts.Chunker = lineChunker{}
+		}
 	}
 	s.open()
 	t.Cleanup(func() {

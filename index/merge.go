@@ -34,8 +34,8 @@ type merged struct {
 // endpoints those that name it as the end of a relation, both in order of position and within the caps
 // (see within). The result depends on nothing else (invariant I2):
 //
-//   - The type is voted for by all records; of equal counts the one seen first in records wins, then the
-//     smaller name.
+//   - The type is voted for by all records that know one; of equal counts the one seen first in records wins,
+//     then the smaller name. "other" and "unknown" win only when no record says more.
 //   - Fragments come from records. An entity without any takes the text of its first endpoint record.
 //   - Sources and paths are those of both lists in order of position.
 func mergeEntity(tally *record.Tally, records, endpoints []record.Source, c Caps) merged {
@@ -82,11 +82,25 @@ func vote(counts []record.TypeCount, records []record.Source) string {
 
 // leaders returns the types that share the highest count, by name; there is always one.
 func leaders(counts []record.TypeCount) []string {
+	if tied := mostFrequent(counts, func(typ string) bool { return !abstains(typ) }); len(tied) > 0 {
+		return tied
+	}
+	if tied := mostFrequent(counts, func(typ string) bool { return typ != "" }); len(tied) > 0 {
+		return tied
+	}
+	return []string{UnknownType}
+}
+
+// abstains reports whether a type only says that no type was found.
+func abstains(typ string) bool {
+	return typ == "" || strings.EqualFold(typ, typeOther) || strings.EqualFold(typ, UnknownType)
+}
+
+func mostFrequent(counts []record.TypeCount, votes func(typ string) bool) (tied []string) {
 	n := 0
-	tied := []string{UnknownType}
 	for _, c := range counts { // by name
 		switch {
-		case c.Type == "" || c.Count < n:
+		case !votes(c.Type) || c.Count < n:
 		case c.Count == n:
 			tied = append(tied, c.Type)
 		default:

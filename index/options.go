@@ -16,9 +16,10 @@ import (
 // Options are the knobs of the write side. The zero value is valid; every field may differ on reopen.
 // Objects whose records did not change keep what earlier options made of them.
 type Options struct {
-	// Chunker cuts documents; nil: windows of ChunkTokens tokens that overlap by ChunkOverlap.
+	// Chunker cuts documents; nil: windows of ChunkTokens tokens that overlap by ChunkOverlap. Chunks of a Chunker
+	// that are larger, by the engine's count, are cut into such windows.
 	Chunker chunk.Chunker
-	// ChunkTokens is the size of a window; 0: 1200, at least 1.
+	// ChunkTokens is the size of a window and the largest chunk; 0: 1200, at least 1.
 	ChunkTokens int
 	// ChunkOverlap is the number of tokens that a window shares with the next; 0: 100 (or less when the
 	// window is small), negative: none; less than ChunkTokens.
@@ -102,19 +103,22 @@ func (o Options) chunker(tok llm.Tokenizer) (chunk.Chunker, error) {
 	case overlap < 0:
 		overlap = 0
 	}
-	c := o.Chunker
-	if c == nil {
-		w, err := chunk.NewWindow(tok, size, overlap)
-		if err != nil {
-			return nil, windowError(err)
-		}
-		c = w
+	w, err := chunk.NewWindow(tok, size, overlap)
+	if err != nil {
+		return nil, windowError(err)
 	}
-	if o.EmbedTokens <= 0 {
+	var c chunk.Chunker = w
+	if o.Chunker != nil {
+		c = o.Chunker
+	}
+	most := size
+	if o.EmbedTokens > 0 {
+		most = min(most, o.EmbedTokens)
+	}
+	if o.Chunker == nil && o.EmbedTokens <= 0 {
 		return c, nil
 	}
-	w, err := chunk.NewWindow(tok, o.EmbedTokens, min(overlap, o.EmbedTokens/2), chunk.WithDrift(0))
-	if err != nil {
+	if w, err = chunk.NewWindow(tok, most, min(overlap, most/2), chunk.WithDrift(0)); err != nil {
 		return nil, err
 	}
 	return chunk.Limit(c, w, false), nil

@@ -52,6 +52,13 @@ type ParseOptions struct {
 // keywords split. A name seen only as an end of a relation has no entity record. It costs time linear in
 // the reply, and reads a reply that was cut off anywhere as far as it goes.
 func ParseReply(reply string, o ParseOptions) Extraction {
+	x, _ := readReply(reply, o)
+	return x
+}
+
+// readReply is ParseReply; usable is false when the reply neither has a record nor says, by the end mark or by a
+// whole JSON object, that there are none.
+func readReply(reply string, o ParseOptions) (x Extraction, usable bool) {
 	p := parser{o: o, types: map[string]bool{}}
 	types := o.Types
 	if len(types) == 0 {
@@ -67,14 +74,14 @@ func ParseReply(reply string, o ParseOptions) Extraction {
 		p.tuples(reply)
 	default:
 		if looksLikeJSON(reply) {
-			if p.json(reply); len(p.out.Entities)+len(p.out.Relations) > 0 {
+			if p.json(reply); p.whole || len(p.out.Entities)+len(p.out.Relations) > 0 {
 				break
 			}
 			p.out = Extraction{}
 		}
 		p.lines(reply)
 	}
-	return p.out
+	return p.out, len(p.out.Entities)+len(p.out.Relations) > 0 || p.whole || endMark.MatchString(reply)
 }
 
 // DefaultTypes are the entity types of the built-in guidance.
@@ -87,6 +94,7 @@ func DefaultTypes() []string {
 type parser struct {
 	o     ParseOptions
 	types map[string]bool // types the model was told
+	whole bool            // a JSON object with the lists was read to its end
 	out   Extraction
 }
 

@@ -59,6 +59,7 @@ func (p *parser) jsonFields(dec *json.Decoder) bool {
 	if _, err := dec.Token(); err != nil {
 		return false
 	}
+	lists := false
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
@@ -82,8 +83,10 @@ func (p *parser) jsonFields(dec *json.Decoder) bool {
 		if !p.jsonItems(dec, item) {
 			return false
 		}
+		lists = true
 	}
 	_, err := dec.Token()
+	p.whole = lists && err == nil
 	return err == nil
 }
 

@@ -36,8 +36,10 @@ type Info struct {
 	Dropped  map[string]int `json:"dropped,omitempty"`
 	Repaired map[string]int `json:"repaired,omitempty"`
 	// Truncated is the number of chunks whose reply was cut off by a token limit.
-	Truncated int      `json:"truncated,omitempty"`
-	Warnings  []string `json:"warnings,omitempty"`
+	Truncated int `json:"truncated,omitempty"`
+	// Unusable is the number of chunks whose reply was of no use: empty, filtered, in no known form.
+	Unusable int      `json:"unusable,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
 
 	// Error is the reason of the last failure.
 	Error    string `json:"error,omitempty"`
@@ -60,7 +62,7 @@ func infoOf(d *record.Document) Info {
 	c, a := &d.Contents, &d.Attempts
 	i := Info{ID: d.ID, Status: d.Status.String(), Visible: d.Current != nil, Replacing: d.Current != nil && d.Pending != nil,
 		Chunks: c.Chunks, Entities: c.Entities, Relations: c.Relations, Dropped: record.CountMap(c.Dropped),
-		Repaired: record.CountMap(c.Repaired), Truncated: c.Truncated, Warnings: c.Warnings,
+		Repaired: record.CountMap(c.Repaired), Truncated: c.Truncated, Unusable: c.Unusable, Warnings: c.Warnings,
 		Error: a.Error, Attempts: a.Tries, ReusedChunks: a.ReusedChunks, EmbeddedTexts: a.EmbeddedTexts,
 		Usage: llm.Usage{Calls: a.Calls, CachedCalls: a.CachedCalls, PromptTokens: a.PromptTokens,
 			CompletionTokens: a.CompletionTokens},

@@ -33,6 +33,7 @@ func (r *ExtractReport) Add(s ExtractReport) {
 	addCounts(&r.Dropped, s.Dropped)
 	addCounts(&r.Repaired, s.Repaired)
 	r.Truncated = r.Truncated || s.Truncated
+	r.Unusable = r.Unusable || s.Unusable
 	r.Warnings = append(r.Warnings, s.Warnings...)
 	r.Calls += s.Calls
 	r.CachedCalls += s.CachedCalls
@@ -40,7 +41,7 @@ func (r *ExtractReport) Add(s ExtractReport) {
 	r.CompletionTokens += s.CompletionTokens
 }
 
-// Summary says in one line what was dropped and repaired, with numbers, and whether a reply was cut off;
+// Summary says in one line what was dropped and repaired, with numbers, and whether a reply was cut off or of no use;
 // empty when there is nothing to say.
 func (r ExtractReport) Summary() string {
 	var parts []string
@@ -52,6 +53,9 @@ func (r ExtractReport) Summary() string {
 	}
 	if r.Truncated {
 		parts = append(parts, "reply cut off by its token limit")
+	}
+	if r.Unusable {
+		parts = append(parts, "reply of no use")
 	}
 	return strings.Join(parts, "; ")
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Retry puts documents back into the queue, in one commit: failed ones, and processed ones for which a
-// reply of the model had been cut off (their present version stays visible meanwhile). Without ids it
+// reply of the model was cut off or of no use (their present version stays visible meanwhile). Without ids it
 // means all failed ones. Others are left as they are. It returns the ids that now wait; an unknown id is
 // a *NotFoundError and nothing changes. Process does the work.
 func (p *Pipeline) Retry(ctx context.Context, ids ...string) ([]string, error) {
@@ -36,7 +36,7 @@ func (p *Pipeline) Retry(ctx context.Context, ids ...string) ([]string, error) {
 				if err := p.requeue(b, d); err != nil {
 					return err
 				}
-			case d.Status == record.StatusProcessed && d.Contents.Truncated > 0:
+			case d.Status == record.StatusProcessed && d.Contents.Incomplete():
 				v := *d.Current
 				v.Rev = uint64(b.LSN()) + 1
 				text, err := b.Get(record.TextKey(p.cfg.Workspace, id, false))

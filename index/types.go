@@ -71,6 +71,9 @@ type ExtractReport struct {
 	Repaired map[string]int
 	// Truncated: the model's reply was cut off by its token limit.
 	Truncated bool
+	// Unusable: the model's reply was empty, stopped by a filter, or neither had records nor said that there
+	// are none. Like a truncated one it is asked for again when the document is processed again.
+	Unusable bool
 	// Warnings are short sentences for a person.
 	Warnings []string
 	// Calls and CachedCalls count model calls made and answered from the cache.

@@ -94,7 +94,7 @@ func (h *keyHash) sum() string {
 
 // Cache answers repeated requests from store. A hit arrives as one delta with Cached set and a usage of one
 // cached call. A miss is streamed on as it comes, and stored (before the last step of the loop ends) when it
-// ended with FinishStop and more than reasoning was in it (L2). Equal requests at the same time share one
+// ended with FinishStop, more than reasoning was in it and the request's Usable has nothing against it (L2). Equal requests at the same time share one
 // call, which goes on as long as one of them is still interested: a caller that is cancelled gets its own
 // context's error and the others their reply. The failure of a shared call is delivered to all.
 //
@@ -220,7 +220,7 @@ func (c *cachedChat) fly(ctx context.Context, f *flight, req Request) {
 		}
 		f.add(d)
 	}
-	if text := sb.String(); failed == nil && finish == FinishStop && StripReasoning(text) != "" {
+	if text := sb.String(); failed == nil && finish == FinishStop && usable(req, text) {
 		// The reply is paid for: it is kept even if the last caller leaves now.
 		if err := c.store.Put(context.WithoutCancel(ctx), f.key, encodeReply(text)); err != nil {
 			c.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "reply not cached", slog.String("key", f.key), slog.Any("error", err))
@@ -230,6 +230,11 @@ func (c *cachedChat) fly(ctx context.Context, f *flight, req Request) {
 	c.forget(f)
 	c.mu.Unlock()
 	f.end(failed)
+}
+
+// usable tells whether the reply is worth keeping.
+func usable(req Request, reply string) bool {
+	return StripReasoning(reply) != "" && (req.Usable == nil || req.Usable(reply))
 }
 
 func (f *flight) add(d Delta) {

@@ -12,8 +12,8 @@
 // Invariants:
 //   - L1: an Embedder returns exactly one finite, non-zero vector of Dim() values for each text, in order,
 //     or an error; Batch and CacheEmbedder check it.
-//   - L2: only a reply that ended with FinishStop and holds more than reasoning is cached: none that is empty,
-//     truncated, filtered, failed or broken off.
+//   - L2: only a reply that ended with FinishStop, holds more than reasoning and is Usable to its caller is cached:
+//     none that is empty, truncated, filtered, failed or broken off.
 //   - L3: a cancelled context ends every call within the time the transport needs to notice it, and never
 //     harms another caller of the same cached call.
 //   - L4: a call is repeated only when it may succeed later and nothing of its reply was delivered.

@@ -48,6 +48,10 @@ type Request struct {
 	// Subject names what the call is about (a chunk id, an entity) for logs and fakes; never sent and
 	// no part of a cache key.
 	Subject string
+	// Usable tells a cache whether a whole reply, as it came, is worth keeping, so that one which its caller can
+	// do nothing with is asked for again. nil keeps any that holds more than reasoning. Never sent and no part of a
+	// cache key: equal requests must have equal tests.
+	Usable func(reply string) bool
 }
 
 // Finish says why a reply ended.

@@ -17,9 +17,10 @@ type Chunk struct {
 	Content    string `json:"content"`
 	// Extractor is the id of what extracted its records.
 	Extractor string `json:"extractor,omitempty"`
-	// Truncated: the extractor's reply was cut off, so records may be missing. Such a chunk is asked again
-	// when its document is processed again.
+	// Truncated: the extractor's reply was cut off, so records may be missing. Unusable: it was of no use. Such
+	// a chunk is asked again when its document is processed again.
 	Truncated bool `json:"truncated,omitempty"`
+	Unusable  bool `json:"unusable,omitempty"`
 	// Dropped counts records of the reply that were not used, by reason.
 	Dropped []Count `json:"dropped,omitempty"`
 	// Repaired counts damage of the reply that was made good, by kind.
@@ -64,6 +65,7 @@ func (c *Chunk) Encode() []byte {
 	b = codec.AppendString(b, c.Path)
 	b = codec.AppendString(b, c.Extractor)
 	b = codec.AppendBool(b, c.Truncated)
+	b = codec.AppendBool(b, c.Unusable)
 	b = appendCounts(b, c.Dropped)
 	b = appendCounts(b, c.Repaired)
 	b = codec.AppendStrings(b, c.Warnings)
@@ -76,7 +78,7 @@ func DecodeChunk(doc string, order int, v []byte) (Chunk, error) {
 	c := Chunk{Doc: doc, Order: order}
 	c.Start, c.End, c.Tokens, c.LineTokens = r.Int(), r.Int(), r.Int(), r.Int()
 	c.Path, c.Extractor = r.String(), r.String()
-	c.Truncated = r.Bool()
+	c.Truncated, c.Unusable = r.Bool(), r.Bool()
 	c.Dropped, c.Repaired = readCounts(r), readCounts(r)
 	c.Warnings = r.Strings()
 	c.Content = r.String()

@@ -60,10 +60,14 @@ type Contents struct {
 	// Dropped counts records that were not used, by reason; Repaired damage that was made good, by kind.
 	Dropped  []Count `json:"dropped,omitempty"`
 	Repaired []Count `json:"repaired,omitempty"`
-	// Truncated is the number of chunks whose reply was cut off.
+	// Truncated is the number of chunks whose reply was cut off, Unusable of those whose reply was of no use.
 	Truncated int      `json:"truncated,omitempty"`
+	Unusable  int      `json:"unusable,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
 }
+
+// Incomplete reports whether records may be missing, so that processing the same text again may find more.
+func (c *Contents) Incomplete() bool { return c.Truncated+c.Unusable > 0 }
 
 // Attempts tells of the work on a document. All of it is volatile.
 type Attempts struct {

@@ -21,6 +21,7 @@ func (d *Document) Encode() []byte {
 	b = appendCounts(b, c.Dropped)
 	b = appendCounts(b, c.Repaired)
 	b = codec.AppendUvarint(b, uint64(c.Truncated))
+	b = codec.AppendUvarint(b, uint64(c.Unusable))
 	b = codec.AppendStrings(b, c.Warnings)
 
 	a := &d.Attempts
@@ -49,7 +50,7 @@ func DecodeDocument(id string, v []byte) (Document, error) {
 	c := &d.Contents
 	c.Chunks, c.Entities, c.Relations = r.Int(), r.Int(), r.Int()
 	c.Dropped, c.Repaired = readCounts(r), readCounts(r)
-	c.Truncated = r.Int()
+	c.Truncated, c.Unusable = r.Int(), r.Int()
 	c.Warnings = r.Strings()
 
 	a := &d.Attempts
