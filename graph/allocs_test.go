@@ -7,11 +7,13 @@ import (
 	"github.com/glimdb/db/internal/invariants"
 )
 
-// The number of allocations of the hot reads does not grow with the degree, but for the growth of slices.
+// The number of allocations of the hot reads does not grow with the degree, but for the growth of slices
+// and one for each name on a shelf.
 func TestAllocations(t *testing.T) {
 	if invariants.Enabled {
 		t.Skip("checked builds copy what cursors return")
 	}
+	const limit = 100
 	s := newStore(t)
 	var edges [][2]string
 	for i := range 2_000 {
@@ -24,7 +26,7 @@ func TestAllocations(t *testing.T) {
 		name string
 		read func(name string) error
 	}{
-		{"RankedIncident", func(name string) error { _, err := g.RankedIncident(r, []string{name}, 100); return err }},
+		{"RankedIncident", func(name string) error { _, err := g.RankedIncident(r, []string{name}, limit); return err }},
 		{"Degrees", func(name string) error { _, err := g.Degrees(r, []string{name}); return err }},
 		{"Neighbors", func(name string) error {
 			for _, err := range g.Neighbors(r, name) {
@@ -42,7 +44,7 @@ func TestAllocations(t *testing.T) {
 				}
 			})
 		}
-		if small, hub := count("small"), count("hub"); hub > small+60 {
+		if small, hub := count("small"), count("hub"); hub > small+60+limit {
 			t.Errorf("%s allocates %v times at degree 2, %v times at degree 2,000", tc.name, small, hub)
 		}
 	}

@@ -26,14 +26,14 @@ func TestCheckFindsDamage(t *testing.T) {
 		{"record lost", false, func(g *Graph, b *kv.Batch) error { return b.Delete(g.idKey(kindNode, 1)) }, []string{"G1"}},
 		{"record without node", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.idKey(kindNode, 50), encodeNode(Node{})) }, []string{"G1"}},
 		{"edge lost", false, func(g *Graph, b *kv.Batch) error { return b.Delete(g.pairKey(kindEdge, 1, 2, "")) }, []string{"G2", "G4"}},
-		{"adjacency lost", false, func(g *Graph, b *kv.Batch) error { return b.Delete(g.pairKey(kindOut, 2, 1, "")) }, []string{"G2", "G3"}},
+		{"adjacency lost", false, func(g *Graph, b *kv.Batch) error { return b.Delete(g.pairKey(kindOut, 2, 1, "")) }, []string{"G2", "G3", "G7"}},
 		{"adjacency invented", false, func(g *Graph, b *kv.Batch) error {
 			return b.Set(g.pairKey(kindOut, 1, 3, "t"), appendWeight(nil, 1))
 		}, []string{"G2", "G3"}},
 		{"weights differ", false, func(g *Graph, b *kv.Batch) error {
 			return b.Set(g.pairKey(kindOut, 2, 1, ""), appendWeight(nil, 9))
-		}, []string{"G2"}},
-		{"incoming lost", true, func(g *Graph, b *kv.Batch) error { return b.Delete(g.pairKey(kindIn, 2, 1, "")) }, []string{"G2", "G3"}},
+		}, []string{"G2", "G7"}},
+		{"incoming lost", true, func(g *Graph, b *kv.Batch) error { return b.Delete(g.pairKey(kindIn, 2, 1, "")) }, []string{"G2", "G3", "G7"}},
 		{"incoming in undirected", false, func(g *Graph, b *kv.Batch) error {
 			return b.Set(g.pairKey(kindIn, 2, 1, ""), appendWeight(nil, 1))
 		}, []string{"G3", "key"}},
@@ -42,16 +42,28 @@ func TestCheckFindsDamage(t *testing.T) {
 		}, []string{"G4", "G5"}},
 		{"degree wrong", false, func(g *Graph, b *kv.Batch) error {
 			return b.Set(g.idKey(kindDegree, 0), appendPage(nil, &degreePage{1: 3, 2: 2, 3: 1}))
-		}, []string{"G3"}},
-		{"degrees lost", false, func(g *Graph, b *kv.Batch) error { return b.Delete(g.idKey(kindDegree, 0)) }, []string{"G3"}},
+		}, []string{"G3", "G7"}},
+		{"degrees lost", false, func(g *Graph, b *kv.Batch) error { return b.Delete(g.idKey(kindDegree, 0)) }, []string{"G3", "G7"}},
 		{"degree page not trimmed", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.idKey(kindDegree, 3), []byte{0}) }, []string{"value"}},
 		{"counters lost", false, func(g *Graph, b *kv.Batch) error { return b.Delete(g.key(kindCounters, 0)) }, []string{"G4"}},
 		{"next id behind", false, func(g *Graph, b *kv.Batch) error {
 			return b.Set(g.key(kindCounters, 0), (&counters{next: 2, nodes: 3, edges: 2}).encode())
 		}, []string{"G4"}},
+		{"shelf entry lost", false, func(g *Graph, b *kv.Batch) error {
+			return b.Delete(g.shelfKey(2, shelfEntry{1, 1, "A"}))
+		}, []string{"G7"}},
+		{"shelf entry misplaced", false, func(g *Graph, b *kv.Batch) error {
+			return errors.Join(b.Delete(g.shelfKey(2, shelfEntry{1, 1, "A"})), b.Set(g.shelfKey(2, shelfEntry{2, 1, "A"}), id(1)))
+		}, []string{"G7"}},
+		{"shelf entry of another", false, func(g *Graph, b *kv.Batch) error {
+			return b.Set(g.shelfKey(2, shelfEntry{1, 1, "A"}), id(3))
+		}, []string{"G7"}},
+		{"shelf without hub", false, func(g *Graph, b *kv.Batch) error {
+			return b.Set(g.shelfKey(1, shelfEntry{2, 1, "B"}), id(2))
+		}, []string{"G7"}},
 		{"unreadable record", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.idKey(kindNode, 1), []byte{0xFF}) }, []string{"value"}},
 		{"unreadable edge", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.pairKey(kindEdge, 1, 2, ""), []byte{1}) }, []string{"value"}},
-		{"unreadable page", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.idKey(kindDegree, 0), []byte{0xFF}) }, []string{"G3", "value"}},
+		{"unreadable page", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.idKey(kindDegree, 0), []byte{0xFF}) }, []string{"G3", "G7", "value"}},
 		{"unreadable name", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.nameKey("A"), []byte{1}) }, []string{"G1", "value"}},
 		{"short keys", false, func(g *Graph, b *kv.Batch) error {
 			return errors.Join(b.Set(append(g.key(kindID, 1), 1), nil), b.Set(append(g.key(kindEdge, 1), 1), nil), b.Set(append(g.key(kindOut, 1), 1), nil),
@@ -68,6 +80,7 @@ func TestCheckFindsDamage(t *testing.T) {
 				if g, err = Create(b, "", "g", Config{Directed: tc.directed}); err != nil {
 					return err
 				}
+				g.hub = 2 // B
 				return putAll(g, b, []string{"A", "B", "C"}, pairs("AB BC"))
 			})
 			s.update(func(b *kv.Batch) error { return tc.damage(g, b) })

@@ -77,6 +77,9 @@ func (g *Graph) putEdge(b *kv.Batch, e Edge) error {
 	if !isNew && bytes.HasPrefix(old, weight) {
 		return nil // the adjacency keys hold the weight already
 	}
+	if err := s.touch(src, dst); err != nil {
+		return err
+	}
 	if err := b.Set(g.pairKey(kindOut, src, dst, e.Type), weight); err != nil {
 		return err
 	}
@@ -133,6 +136,9 @@ func (g *Graph) deleteEdge(b *kv.Batch, src, dst, typ string) error {
 	}
 	if _, err := b.Get(g.pairKey(kindEdge, from, to, typ)); err != nil {
 		return fmt.Errorf("%q - %q (%q): %w", src, dst, typ, err)
+	}
+	if err := s.touch(from, to); err != nil {
+		return err
 	}
 	if err := g.dropEdgeKeys(b, from, to, typ); err != nil {
 		return err
@@ -192,10 +198,19 @@ func (g *Graph) Edges(r kv.Reader, pairs [][2]string) ([]*Edge, error) {
 			refs = append(refs, edgeRef{src: s, dst: d, at: i, edge: Edge{Src: src, Dst: dst}})
 		}
 	}
-	if err := g.readEdges(r, refs); err != nil {
+	out, err := g.edgesAt(r, refs, len(pairs))
+	if err != nil {
 		return nil, fmt.Errorf("graph: edges: %w", err)
 	}
-	out := make([]*Edge, len(pairs))
+	return out, nil
+}
+
+// edgesAt reads refs and returns n edges, each at its ref's place.
+func (g *Graph) edgesAt(r kv.Reader, refs []edgeRef, n int) ([]*Edge, error) {
+	if err := g.readEdges(r, refs); err != nil {
+		return nil, err
+	}
+	out := make([]*Edge, n)
 	for i := range refs {
 		if refs[i].found {
 			out[refs[i].at] = &refs[i].edge

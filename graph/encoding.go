@@ -25,10 +25,11 @@ const (
 	kindOut      byte = 'o'
 	kindIn       byte = 'r'
 	kindEdge     byte = 'e'
+	kindShelf    byte = 'h'
 )
 
 // layout numbers the meaning of the keys above; a graph with another number is refused.
-const layout = 1
+const layout = 2
 
 // MaxNameBytes bounds node, edge type and graph names. Names are keys: several must fit one block of the
 // store (32 KiB), or every search in that block becomes a copy of it.

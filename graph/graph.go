@@ -29,10 +29,11 @@ type Graph struct {
 	name   string
 	prefix []byte // of all its keys; never written after construction
 	cfg    Config
+	hub    int // degree from which a node has a shelf: hubDegree, less in tests
 }
 
 func handle(ws, name string, cfg Config) *Graph {
-	return &Graph{name: name, prefix: graphPrefix(ws, name), cfg: cfg}
+	return &Graph{name: name, prefix: graphPrefix(ws, name), cfg: cfg, hub: hubDegree}
 }
 
 func graphPrefix(ws, name string) []byte {

@@ -162,6 +162,7 @@ func (g *Graph) renameNode(b *kv.Batch, from, to string) error {
 	if err := b.Set(g.nameKey(to), codec.AppendKeyUint32(nil, uint32(id))); err != nil {
 		return err
 	}
+	s.renamed(id, from)
 	delete(s.ids, from)
 	s.learn(to, id)
 	return b.Set(g.idKey(kindID, id), []byte(to))
@@ -200,10 +201,14 @@ func (g *Graph) deleteNode(b *kv.Batch, name string) error {
 	if err = errors.Join(err, adj.close()); err != nil {
 		return err
 	}
+	s.renamed(id, name)
 	for _, e := range edges {
 		src, dst := id, e.other
 		if e.incoming {
 			src, dst = dst, src
+		}
+		if err := s.touch(src, dst); err != nil {
+			return err
 		}
 		if err := g.dropEdgeKeys(b, src, dst, e.typ); err != nil {
 			return err

@@ -2,7 +2,9 @@ package graph
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,15 +18,18 @@ type RankedEdge struct {
 	Weight float64
 	// Rank is degree(Src) + degree(Dst).
 	Rank int
+
+	src, dst nodeID // of RankedEdges
 }
 
 // RankedIncident returns the pairs of nodes joined by an edge at one of the named nodes, each unordered
 // pair once: by rank descending, weight descending, (Src, Dst) ascending; the first limit of them, or all
 // when limit is 0. Absent names are skipped.
 //
-// It reads no properties. The cost is one step of a cursor for each incident edge, one for each page of
-// 64 degrees touched, and one for each name of a pair that may be among the first limit; memory is
-// bounded by the limit and its ties.
+// It reads no properties. A node of fewer than 512 edges costs one step of a cursor for each of them; a hub,
+// when there is a limit, about one for each of the first limit, whatever its degree. To that come one step
+// for each page of 64 degrees touched, and one for each name of a pair that may be among the first limit.
+// Memory is bounded by the limit and its ties.
 func (g *Graph) RankedIncident(r kv.Reader, names []string, limit int) ([]RankedEdge, error) {
 	if limit < 0 {
 		return nil, &InvalidError{Field: "argument", Key: "limit", Reason: fmt.Sprintf("%d is negative", limit)}
@@ -36,11 +41,26 @@ func (g *Graph) RankedIncident(r kv.Reader, names []string, limit int) ([]Ranked
 	return edges, nil
 }
 
+// RankedEdges is Edges for pairs that RankedIncident returned on the same view: the edges of type "" between
+// them, in their order, nil where there is none. It needs no look-up of names.
+func (g *Graph) RankedEdges(r kv.Reader, ranked []RankedEdge) ([]*Edge, error) {
+	refs := make([]edgeRef, 0, len(ranked))
+	for i, e := range ranked {
+		src, dst := g.orient(e.src, e.dst)
+		refs = append(refs, edgeRef{src: src, dst: dst, at: i, edge: Edge{Src: e.Src, Dst: e.Dst}})
+	}
+	out, err := g.edgesAt(r, refs, len(ranked))
+	if err != nil {
+		return nil, fmt.Errorf("graph: ranked edges: %w", err)
+	}
+	return out, nil
+}
+
 type rankedPair struct {
-	rank   int
-	weight float64
-	own    nodeID
-	other  nodeID
+	rank       int // 0 until it is known
+	weight     float64
+	own, other nodeID
+	name       string // of other; empty until it is needed
 }
 
 func (p rankedPair) compare(q rankedPair) int {
@@ -48,41 +68,53 @@ func (p rankedPair) compare(q rankedPair) int {
 }
 
 func (g *Graph) rankedIncident(r kv.Reader, names []string, limit int) ([]RankedEdge, error) {
-	ids, err := g.lookup(r, names)
-	if err != nil {
+	sel := rankSelector{g: g, r: r, limit: limit}
+	var err error
+	if sel.own, err = g.named(r, names); err != nil || len(sel.own.ids) == 0 {
 		return nil, err
 	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	if len(ids) > 0 && ids[0] == 0 {
-		ids = ids[1:]
-	}
-	if len(ids) == 0 {
-		return nil, nil
+	if err := sel.degrees.load(g, r, sel.own.ids); err != nil {
+		return nil, err
 	}
 	s := scanner{g: g, r: r}
-	defer s.close()
-	sel := rankSelector{g: g, r: r, limit: limit}
-	if err := sel.degrees.load(g, r, ids); err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		err := g.pairsOf(&s, id, func(other nodeID, weight float64) error {
-			if other < id {
-				if _, taken := slices.BinarySearch(ids, other); taken {
-					return nil // the pair came with the smaller id
-				}
-			}
-			return sel.add(rankedPair{weight: weight, own: id, other: other})
-		})
-		if err != nil {
-			return nil, err
+	for _, id := range sel.own.ids {
+		if degree := sel.degrees.degree(id); limit > 0 && limit < degree && degree >= g.hub {
+			err = sel.addShelf(id, degree)
+		} else {
+			err = g.pairsOf(&s, id, func(other nodeID, weight float64) error {
+				return sel.add(rankedPair{weight: weight, own: id, other: other})
+			})
 		}
+		if err != nil {
+			break
+		}
+	}
+	if err := errors.Join(err, s.close()); err != nil {
+		return nil, err
 	}
 	if err := sel.rankFresh(); err != nil {
 		return nil, err
 	}
 	return sel.finish()
+}
+
+// named returns the nodes of those names that exist, each once.
+func (g *Graph) named(r kv.Reader, names []string) (nameTable, error) {
+	ids, err := g.lookup(r, names)
+	if err != nil {
+		return nameTable{}, err
+	}
+	of := make(map[nodeID]string, len(ids))
+	for i, id := range ids {
+		if id != 0 {
+			of[id] = names[i]
+		}
+	}
+	t := nameTable{ids: slices.Sorted(maps.Keys(of)), names: make([]string, 0, len(of))}
+	for _, id := range t.ids {
+		t.names = append(t.names, of[id])
+	}
+	return t, nil
 }
 
 // pairsOf calls fn once for each neighbour of id with the largest weight of the edges to it.
@@ -129,16 +161,24 @@ type rankSelector struct {
 	g       *Graph
 	r       kv.Reader
 	limit   int
+	own     nameTable // the nodes whose edges are ranked
 	degrees degreeTable
 	kept    []rankedPair
 	fresh   []rankedPair
 }
 
-// rankBatch is how many pairs are ranked at a time. A hub of 5,000 fits in one; more would only cost
-// memory (24 bytes a pair).
+// rankBatch is how many pairs are ranked at a time: enough that their degrees are read in one pass, in less
+// than half a megabyte.
 const rankBatch = 8192
 
+// add takes a pair, unless it came with the end of the smaller id: when it is among the first limit of all
+// pairs, it is so among the pairs of either end.
 func (s *rankSelector) add(p rankedPair) error {
+	if p.other < p.own {
+		if _, taken := slices.BinarySearch(s.own.ids, p.other); taken {
+			return nil
+		}
+	}
 	s.fresh = append(s.fresh, p)
 	if len(s.fresh) < rankBatch {
 		return nil
@@ -146,18 +186,32 @@ func (s *rankSelector) add(p rankedPair) error {
 	return s.rankFresh()
 }
 
+// addShelf adds the pairs of a hub that may be among the first limit.
+func (s *rankSelector) addShelf(hub nodeID, degree int) error {
+	return s.g.shelf(s.r, hub, s.limit, func(other nodeID, e shelfEntry) error {
+		p := rankedPair{weight: e.weight, own: hub, other: other, name: e.name}
+		if e.class < exactDegrees {
+			p.rank = degree + int(e.class)
+		}
+		return s.add(p)
+	})
+}
+
 // rankFresh ranks what is in fresh, keeps it, and drops what the limit already excludes.
 func (s *rankSelector) rankFresh() error {
-	others := make([]nodeID, len(s.fresh))
-	for i, p := range s.fresh {
-		others[i] = p.other
+	others := make([]nodeID, 0, len(s.fresh))
+	for _, p := range s.fresh {
+		if p.rank == 0 {
+			others = append(others, p.other)
+		}
 	}
 	if err := s.degrees.load(s.g, s.r, others); err != nil {
 		return err
 	}
 	for i := range s.fresh {
-		p := &s.fresh[i]
-		p.rank = s.degrees.degree(p.own) + s.degrees.degree(p.other)
+		if p := &s.fresh[i]; p.rank == 0 {
+			p.rank = s.degrees.degree(p.own) + s.degrees.degree(p.other)
+		}
 	}
 	s.kept = append(s.kept, s.fresh...)
 	s.fresh = s.fresh[:0]
@@ -180,12 +234,11 @@ func (s *rankSelector) prune() {
 
 // finish names, sorts and cuts the kept pairs.
 func (s *rankSelector) finish() ([]RankedEdge, error) {
-	ids := make([]nodeID, 0, len(s.kept)+8)
-	for i, p := range s.kept {
-		if i == 0 || p.own != s.kept[i-1].own {
-			ids = append(ids, p.own)
+	ids := make([]nodeID, 0, len(s.kept))
+	for _, p := range s.kept {
+		if p.name == "" {
+			ids = append(ids, p.other)
 		}
-		ids = append(ids, p.other)
 	}
 	names, err := s.g.namesOf(s.r, ids)
 	if err != nil {
@@ -193,11 +246,14 @@ func (s *rankSelector) finish() ([]RankedEdge, error) {
 	}
 	edges := make([]RankedEdge, len(s.kept))
 	for i, p := range s.kept {
-		src, dst := names.name(p.own), names.name(p.other)
-		if src > dst {
-			src, dst = dst, src
+		if p.name == "" {
+			p.name = names.name(p.other)
 		}
-		edges[i] = RankedEdge{Src: src, Dst: dst, Weight: p.weight, Rank: p.rank}
+		e := RankedEdge{Src: s.own.name(p.own), Dst: p.name, Weight: p.weight, Rank: p.rank, src: p.own, dst: p.other}
+		if e.Src > e.Dst {
+			e.Src, e.Dst, e.src, e.dst = e.Dst, e.Src, e.dst, e.src
+		}
+		edges[i] = e
 	}
 	slices.SortFunc(edges, func(x, y RankedEdge) int {
 		return cmp.Or(cmp.Compare(y.Rank, x.Rank), cmp.Compare(y.Weight, x.Weight),

@@ -22,6 +22,9 @@ type staging struct {
 	dirty  bool // the counters changed since the last flush
 	pages  map[nodeID]*stagedPage
 	ids    map[string]nodeID // of names that this batch has used
+
+	touched map[shelved]joined // pairs that changed, with what the shelves hold for them
+	names   map[nodeID]string  // of renamed and deleted nodes, as the shelves hold them
 }
 
 // counters are a graph's counters as its key k holds them.
@@ -32,6 +35,7 @@ type counters struct {
 
 type stagedPage struct {
 	degreePage
+	was   degreePage // at the last flush, which is what the shelves know
 	dirty bool
 }
 
@@ -52,7 +56,8 @@ func (g *Graph) staged(b *kv.Batch) *staging {
 
 // reset forgets everything: the graph was created or dropped.
 func (s *staging) reset() {
-	*s = staging{g: s.g, b: s.b, pages: map[nodeID]*stagedPage{}, ids: map[string]nodeID{}}
+	*s = staging{g: s.g, b: s.b, pages: map[nodeID]*stagedPage{}, ids: map[string]nodeID{},
+		touched: map[shelved]joined{}, names: map[nodeID]string{}}
 }
 
 // begin returns the staging that a change updates. It fails when the graph was dropped.
@@ -77,6 +82,11 @@ func (s *staging) flush() error {
 		}
 		s.dirty = false
 	}
+	if err := s.flushShelves(); err != nil {
+		return err
+	}
+	clear(s.touched)
+	clear(s.names)
 	var v []byte
 	for _, number := range slices.Sorted(maps.Keys(s.pages)) {
 		p := s.pages[number]
@@ -93,7 +103,7 @@ func (s *staging) flush() error {
 		if err != nil {
 			return err
 		}
-		p.dirty = false
+		p.dirty, p.was = false, p.degreePage
 	}
 	return nil
 }
@@ -158,19 +168,29 @@ func (s *staging) learn(name string, id nodeID) {
 	s.ids[name] = id
 }
 
+// page returns the degrees around id.
+func (s *staging) page(id nodeID) (*stagedPage, error) {
+	if p := s.pages[id.page()]; p != nil {
+		return p, nil
+	}
+	p := new(stagedPage)
+	v, err := s.b.Get(s.g.idKey(kindDegree, id.page()))
+	if err == nil {
+		err = decodePage(v, &p.degreePage)
+	}
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return nil, err
+	}
+	p.was = p.degreePage
+	s.pages[id.page()] = p
+	return p, nil
+}
+
 // addDegree changes one degree.
 func (s *staging) addDegree(id nodeID, by int) error {
-	p := s.pages[id.page()]
-	if p == nil {
-		p = new(stagedPage)
-		v, err := s.b.Get(s.g.idKey(kindDegree, id.page()))
-		if err == nil {
-			err = decodePage(v, &p.degreePage)
-		}
-		if err != nil && !errors.Is(err, kv.ErrNotFound) {
-			return err
-		}
-		s.pages[id.page()] = p
+	p, err := s.page(id)
+	if err != nil {
+		return err
 	}
 	d := int64(p.degreePage[id.slot()]) + int64(by)
 	if d < 0 || d > math.MaxUint32 {

@@ -122,11 +122,7 @@ func (q *run) incident(ctx context.Context, r *reader, names []string, l *leg) e
 		}
 		for done < len(ranked) && sum <= budget {
 			batch := ranked[done:min(done+edgeBatch, len(ranked))]
-			pairs := make([][2]string, len(batch))
-			for i, e := range batch {
-				pairs[i] = [2]string{e.Src, e.Dst}
-			}
-			edges, err := r.graph.Edges(r.snap, pairs)
+			edges, err := r.graph.RankedEdges(r.snap, batch)
 			if err != nil {
 				return err
 			}
