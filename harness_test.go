@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -11,6 +12,11 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/index/chunk"
+	"github.com/glimdb/db/internal/prompt"
+	"github.com/glimdb/db/llm"
+	"github.com/glimdb/db/llm/llmtest"
+	"github.com/glimdb/db/query"
 	"go.uber.org/goleak"
 )
 
@@ -18,18 +24,15 @@ var ctx = context.Background()
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// scripted is an extractor whose records stand in the text itself, one a line:
+// The texts of these tests say themselves what is extracted from them, one record a line:
 //
 //	E Mira Voss (repairs the bridge)
 //	R Mira Voss - Lantern Bridge (works on)
-type scripted struct{}
-
-func (scripted) ID() string { return "scripted/1" }
-
-func (scripted) Extract(_ context.Context, in index.ExtractInput) (index.Extraction, error) {
-	var x index.Extraction
-	for line := range strings.Lines(in.Text) {
-		kind, rest, ok := strings.Cut(strings.TrimSpace(line), " ")
+//
+// Lines of another form are text without records. What stands in brackets may be absent.
+func records(text string) (x index.Extraction) {
+	for line := range strings.Lines(text) {
+		kind, rest, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
 		name, desc, _ := strings.Cut(rest, " (")
 		desc = strings.TrimSuffix(desc, ")")
 		switch {
@@ -41,7 +44,74 @@ func (scripted) Extract(_ context.Context, in index.ExtractInput) (index.Extract
 			x.Relations = append(x.Relations, index.RelationRecord{Src: a, Dst: b, Description: desc, Keywords: []string{"with"}, Weight: 1})
 		}
 	}
-	return x, nil
+	return x
+}
+
+// scripted is the extractor of tests that ask no model.
+type scripted struct{}
+
+func (scripted) ID() string { return "scripted/1" }
+
+func (scripted) Extract(_ context.Context, in index.ExtractInput) (index.Extraction, error) {
+	return records(in.Text), nil
+}
+
+// extracting is a chat model that answers by rules, and where none fits: extraction calls with the records
+// of the passage, in the reply format, summaries with the descriptions given, keyword calls with no keyword.
+func extracting(rules ...llmtest.Rule) *llmtest.Chat {
+	return llmtest.NewChat(append(rules,
+		llmtest.Rule{Purpose: llm.PurposeExtract, Func: func(r llm.Request) (string, error) { return reply(passage(r)), nil }},
+		llmtest.Rule{Purpose: llm.PurposeGlean, Text: prompt.EndMarker},
+		llmtest.Rule{Purpose: llm.PurposeSummary, Func: func(r llm.Request) (string, error) { return "Summary of " + fenced(r), nil }},
+		llmtest.Rule{Purpose: llm.PurposeKeywords, Text: `{"high_level_keywords":[],"low_level_keywords":[]}`},
+		llmtest.Rule{Purpose: llm.PurposeAnswer, Text: "An answer."})...)
+}
+
+// reply encodes the records of a text as a model would.
+func reply(text string) string {
+	var b strings.Builder
+	line := func(fields ...string) { b.WriteString(strings.Join(fields, prompt.FieldDelimiter) + "\n") }
+	x := records(text)
+	for _, e := range x.Entities {
+		line("entity", e.Name, e.Type, cmp.Or(e.Description, "about "+e.Name))
+	}
+	for _, r := range x.Relations {
+		line("relation", r.Src, r.Dst, strings.Join(r.Keywords, ","), cmp.Or(r.Description, r.Src+" and "+r.Dst))
+	}
+	return b.String() + prompt.EndMarker
+}
+
+// passage is the text that an extraction call is about.
+func passage(r llm.Request) string { return fenced(r) }
+
+// fenced is what stands between the code fences of the last message.
+func fenced(r llm.Request) string {
+	_, rest, _ := strings.Cut(r.Messages[len(r.Messages)-1].Content, "\n```\n")
+	text, _, _ := strings.Cut(rest, "\n```\n")
+	return text
+}
+
+// paragraphs is a chunker: what a blank line ends is a chunk.
+func paragraphs() chunk.Chunker {
+	return chunk.Func("paragraphs", func(_ context.Context, text string) (spans []chunk.Span, _ error) {
+		for at := 0; at < len(text); {
+			end := len(text)
+			if i := strings.Index(text[at:], "\n\n"); i >= 0 {
+				end = at + i
+			}
+			if strings.TrimSpace(text[at:end]) != "" {
+				spans = append(spans, chunk.Span{Start: at, End: end})
+			}
+			at = end + 2
+		}
+		return spans, nil
+	})
+}
+
+// modelled are the options of tests that ask a model: each paragraph is a chunk, and everything is counted.
+func modelled(chat *llmtest.Chat, emb *llmtest.Embedder) db.Options {
+	return db.Options{FS: vfs.NewMem(), Models: llm.Models{Chat: chat, Embedder: emb}, Now: clock, MemTableBytes: 256 << 10,
+		Index: index.Options{Chunker: paragraphs()}, Query: query.Options{CosineThreshold: query.Some(-1.0)}}
 }
 
 // clock is fixed: what a test stores does not depend on when it runs.

@@ -201,8 +201,14 @@ func (r *run) document(ctx context.Context, id string) error {
 
 // attempt works once on a claimed document. again means that it changed meanwhile.
 func (r *run) attempt(ctx context.Context, id string) (again bool, err error) {
+	superseded := func(err error) bool {
+		return errors.Is(err, errSuperseded) || errors.Is(context.Cause(ctx), errSuperseded)
+	}
 	a, err := r.p.begin(ctx, id)
-	if err != nil {
+	switch {
+	case err != nil && superseded(err):
+		return true, nil
+	case err != nil:
 		return false, err
 	}
 	if a == nil { // nothing to do
@@ -219,7 +225,7 @@ func (r *run) attempt(ctx context.Context, id string) (again bool, err error) {
 		ev.Entities, ev.Relations = a.contents.Entities, a.contents.Relations
 		r.event(ev)
 		return false, nil
-	case errors.Is(err, errSuperseded) || errors.Is(context.Cause(ctx), errSuperseded):
+	case superseded(err):
 		r.event(a.progress(StageGivenUp))
 		return true, nil
 	case ctx.Err() != nil:
@@ -233,7 +239,11 @@ func (r *run) attempt(ctx context.Context, id string) (again bool, err error) {
 	case isStorage(err):
 		return false, fmt.Errorf("index: process %q: %w", id, err)
 	}
-	if serr := r.p.fail(ctx, a, err); serr != nil {
+	switch serr := r.p.fail(ctx, a, err); {
+	case serr != nil && superseded(serr):
+		r.event(a.progress(StageGivenUp))
+		return true, nil
+	case serr != nil:
 		return false, fmt.Errorf("index: process %q: %w", id, errors.Join(err, serr))
 	}
 	ev := a.progress(StageFailed)
