@@ -20,6 +20,7 @@ type latch struct {
 	lost    int           // number of the first log that can make nothing durable any more; 0 for none
 	fatal   error         // what the engine itself reported as its end
 	wake    func()        // called when the failure is set, without locks
+	opened  chan struct{} // closed when the opening has ended, well or not
 	release chan struct{} // closed when Close begins: parked background jobs may fail now
 }
 
@@ -30,20 +31,31 @@ const (
 	opening phase = iota // those of a flush are written to memory
 	running              // they wait for Close
 	closing              // they fail
+	dead                 // the opening failed: what the engine left running is ended
 )
 
 func newLatch(l *slog.Logger, wake func()) *latch {
-	return &latch{log: l, wake: wake, release: make(chan struct{})}
+	return &latch{log: l, wake: wake, opened: make(chan struct{}), release: make(chan struct{})}
 }
 
 // enter moves to a later phase.
 func (l *latch) enter(p phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.phase == opening && p != opening {
+		close(l.opened)
+	}
 	if p == closing && l.phase != closing {
 		close(l.release)
 	}
 	l.phase = p
+}
+
+// awaitOpened waits for the end of the opening and reports whether it went well.
+func (l *latch) awaitOpened() bool {
+	<-l.opened
+	p, _ := l.state()
+	return p != dead
 }
 
 // set records a failure; the first one stays. Safe from any goroutine.

@@ -108,6 +108,76 @@ func TestFailedFlush(t *testing.T) {
 	}
 }
 
+// badTableFS fails or works, and counts how often tables are opened for reading.
+type badTableFS struct {
+	vfs.FS
+	bad   atomic.Bool
+	opens atomic.Int64
+}
+
+func (f *badTableFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	if f.bad.Load() && strings.HasSuffix(name, ".sst") {
+		f.opens.Add(1)
+		return nil, syscall.EIO
+	}
+	return f.FS.Open(name, opts...)
+}
+
+// TestUnreadableTable: a compaction cannot read a table. The store becomes read-only and says why; the engine
+// does not try again and again; what needs no bad table is served; Close returns.
+func TestUnreadableTable(t *testing.T) {
+	mem := testkit.MemFS()
+	o := kv.Options{FS: mem, MemTableBytes: 64 << 10, CacheBytes: 1 << 20}
+	s, err := kv.Open("s", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fill(t.Context(), s, 20); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fs := &badTableFS{FS: mem}
+	fs.bad.Store(true)
+	var log bytes.Buffer
+	o.FS, o.Logger = fs, slog.New(slog.NewTextHandler(&log, nil))
+	s, err = kv.Open("s", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	acked := 0
+	for ; err == nil; acked++ { // the new tables meet the old ones in a compaction
+		if acked > 10_000 {
+			t.Fatal("no failure")
+		}
+		err = put(s, fmt.Sprint("n", acked), strings.Repeat("0123456789", 1000))
+	}
+	acked--
+	if !errors.Is(err, kv.ErrReadOnly) || !errors.Is(err, syscall.EIO) {
+		t.Errorf("failed write: %v", err)
+	}
+	if err := s.Ready(t.Context()); !errors.Is(err, kv.ErrReadOnly) {
+		t.Errorf("ready: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	if n := fs.opens.Load(); n == 0 || n > 20 {
+		t.Errorf("engine opened bad tables %d times", n)
+	}
+	if n := strings.Count(log.String(), "\n"); n == 0 || n > 3 {
+		t.Errorf("logged %d lines:\n%s", n, log.String())
+	}
+	o.FS = mem
+	sn := snapshot(t, open(t, "s", o))
+	for i := range acked {
+		if v, err := sn.Get(fmt.Appendf(nil, "n%d", i)); err != nil || len(v) != 10_000 {
+			t.Errorf("acknowledged %d: %d bytes, %v", i, len(v), err)
+		}
+	}
+}
+
 func TestOpenOnFullDisk(t *testing.T) {
 	fs := testkit.NewCrashFS(1)
 	s, err := kv.Open("s", kv.Options{FS: fs})

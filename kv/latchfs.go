@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -33,13 +36,16 @@ type latchFS struct {
 	lock  io.Closer    // held on the directory; used by Open and Close alone
 	logs  atomic.Int64 // logs created
 	named atomic.Int64 // logs whose directory entry was synced
+
+	mu       sync.Mutex
+	reopened map[string]int // tables opened after the failure, and how often
 }
 
 // log is the number of the newest log.
 func (f *latchFS) log() int { return int(f.logs.Load()) }
 
 func newLatchFS(fs vfs.FS, dir string, l *latch) *latchFS {
-	return &latchFS{FS: fs, dir: fs.PathDir(fs.PathJoin(dir, "x")), latch: l, shadow: vfs.NewMem()}
+	return &latchFS{FS: fs, dir: fs.PathDir(fs.PathJoin(dir, "x")), latch: l, shadow: vfs.NewMem(), reopened: make(map[string]int)}
 }
 
 // kind of a file in the store's directory.
@@ -140,8 +146,16 @@ func (f *latchFS) change(name string, op func() error) error {
 	return nil
 }
 
-// Open implements vfs.FS.
+// Open implements vfs.FS. While the engine opens, none but its background jobs ask for tables: they wait. If the
+// opening fails, it takes the caches away which the jobs read through, and on their goroutines no recover of
+// ours reaches the panic; so they end here instead.
 func (f *latchFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	if f.kind(name) == tableFile {
+		if !f.latch.awaitOpened() {
+			runtime.Goexit()
+		}
+		f.pace(name)
+	}
 	file, err := f.FS.Open(name, opts...)
 	if err != nil && f.keeps(name) {
 		if hidden, err := f.shadow.Open(f.FS.PathBase(name), opts...); err == nil {
@@ -149,6 +163,27 @@ func (f *latchFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 		}
 	}
 	return file, err
+}
+
+// The engine collects statistics of the tables that it found when it opened, and what it cannot read for them
+// it opens again at once, for ever. A table that is opened more than reopenFree times after a failure waits for
+// reopenPause each time, so that this costs next to nothing.
+const (
+	reopenFree  = 4
+	reopenPause = 5 * time.Millisecond
+)
+
+func (f *latchFS) pace(name string) {
+	if _, failed := f.latch.state(); !failed {
+		return
+	}
+	f.mu.Lock()
+	f.reopened[name]++
+	n := f.reopened[name]
+	f.mu.Unlock()
+	if n > reopenFree {
+		time.Sleep(reopenPause)
+	}
 }
 
 // List implements vfs.FS. The engine lists the directory once more at the end of its opening; were that to
@@ -251,6 +286,16 @@ func (f *latchFS) unlock() error {
 	err := f.lock.Close()
 	f.lock = nil
 	return err
+}
+
+// GetDiskUsage implements vfs.FS. The engine uses the answer to pick compactions, and reports a failure in the
+// way of one that matters; so what cannot be told counts as unsupported.
+func (f *latchFS) GetDiskUsage(path string) (vfs.DiskUsage, error) {
+	usage, err := f.FS.GetDiskUsage(path)
+	if err != nil {
+		return vfs.DiskUsage{}, vfs.ErrUnsupported
+	}
+	return usage, nil
 }
 
 // Unwrap implements vfs.FS.

@@ -44,22 +44,34 @@ func Open(dir string, o Options) (_ *Store, err error) {
 
 func (s *Store) start(dir string, o Options) (err error) {
 	po := o.engine()
-	defer po.Cache.Unref()
 	po.FS = s.fs
 	po.Logger = s.latch
 	po.EventListener = s.events()
+	compactions := newScheduler(func() bool { return s.latch.failure() != nil })
+	po.Experimental.CompactionScheduler = compactions
 	defer func() {
 		if r := recover(); r != nil { // the engine panics on some failures of opening
 			err = errors.Join(s.latch.failure(), panicked(r))
+		}
+		if s.db == nil {
+			s.latch.enter(dead)
+		}
+		// A failed opening does not end the jobs that it has begun. They find no table (see latchFS.Open) but look
+		// for it in the cache of files, which is left to them.
+		if s.db != nil || !compactions.registered() {
+			po.FileCache.Unref()
+			po.Cache.Unref()
 		}
 	}()
 	if s.db, err = pebble.Open(dir, po); err != nil {
 		return errors.Join(s.latch.failure(), err)
 	}
 	if cause := s.latch.failure(); cause != nil {
+		s.latch.enter(closing)
 		return errors.Join(cause, s.db.Close())
 	}
 	s.latch.enter(running)
+	compactions.start()
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"runtime"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -104,7 +105,7 @@ func setDefault[T comparable](p *T, v T) {
 	}
 }
 
-// engine translates the options. The caller unrefs the cache once the engine is open.
+// engine translates the options. The caller unrefs the caches once the engine is open.
 func (o Options) engine() *pebble.Options {
 	po := &pebble.Options{
 		ReadOnly:                    o.ReadOnly,
@@ -113,15 +114,13 @@ func (o Options) engine() *pebble.Options {
 		MemTableSize:                o.MemTableBytes,
 		MemTableStopWritesThreshold: never,
 		L0StopWritesThreshold:       never,
-		MaxOpenFiles:                o.MaxOpenFiles,
+		FileCache:                   pebble.NewFileCache(runtime.GOMAXPROCS(0), pebble.FileCacheSize(o.MaxOpenFiles)),
 		// A table of level 0 is read by every look-up that the filters do not stop: compact early.
 		L0CompactionThreshold: 2,
 		FormatMajorVersion:    pebble.FormatNewest,
 	}
-	// The engine's usual scheduler adds a goroutine that samples how many compactions may run. Here it is one
-	// at a time, so there is nothing to sample; and that goroutine outlives an opening which fails.
+	// One at a time; which one, and when, is scheduler's to say.
 	po.CompactionConcurrencyRange = func() (lower, upper int) { return 1, 1 }
-	po.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	if o.BloomBits > 0 {
 		for i := range po.Levels {
 			po.Levels[i].FilterPolicy = bloom.FilterPolicy(o.BloomBits)

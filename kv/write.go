@@ -123,11 +123,9 @@ func (s *Store) events() *pebble.EventListener {
 		WALCreated:    func(pebble.WALCreateInfo) { s.throttle.poke() },
 		FlushEnd:      func(pebble.FlushInfo) { s.throttle.poke() },
 		CompactionEnd: func(pebble.CompactionInfo) { s.throttle.poke() },
-		BackgroundError: func(err error) {
-			if s.latch.err() == nil {
-				s.log.Warn("storage engine: background job failed", "error", err)
-			}
-		},
+		// A flush or a compaction failed, and would fail again: not always by the hand of latchFS, which lets
+		// reads fail as they do.
+		BackgroundError: func(err error) { s.latch.set(fmt.Errorf("background job: %w", err)) },
 		DataCorruption: func(i pebble.DataCorruptionInfo) {
 			s.latch.set(fmt.Errorf("corrupt file %s: %w", filepath.Base(i.Path), i.Details))
 		},

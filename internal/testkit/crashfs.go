@@ -21,8 +21,8 @@ var (
 )
 
 // CrashFS is an in-memory file system that counts the operations which change it (create, write, sync,
-// link, rename, remove, mkdir, lock) and can fail or lose power at a chosen one. Unlike a plain in-memory file
-// system it knows what was synced: files and directory entries that were not are kept or lost by chance
+// link, rename, remove, mkdir, lock) and can fail or lose power at a chosen one, and those that read. Unlike a
+// plain in-memory file system it knows what was synced: files and directory entries that were not are kept or lost by chance
 // when it crashes. Safe for concurrent use.
 type CrashFS struct {
 	mem *vfs.MemFS
@@ -35,6 +35,10 @@ type CrashFS struct {
 	failAt  int
 	failTo  int // last failing operation
 	failErr error
+
+	reads      int
+	readFailAt int // number of a reading operation, 0 for never
+	readErr    error
 }
 
 // NewCrashFS returns an empty file system without faults. seed steers which unsynced data a
@@ -73,11 +77,26 @@ func (f *CrashFS) fail(first, last int, err error) {
 	}
 }
 
-// Heal ends FailAt: the disk works, or has space, again.
+// Reads is the number of reading operations so far (open, read, stat, list), failed ones included.
+func (f *CrashFS) Reads() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reads
+}
+
+// FailReadsAt makes the k-th reading operation from now (1 is the next one) and all after it fail with err,
+// until Heal. What changes the disk still works.
+func (f *CrashFS) FailReadsAt(k int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.readFailAt, f.readErr = f.reads+k, err
+}
+
+// Heal ends FailAt, FailOnce and FailReadsAt: the disk works, or has space, again.
 func (f *CrashFS) Heal() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.failAt = 0
+	f.failAt, f.readFailAt = 0, 0
 }
 
 // CrashAt cuts the power at the k-th changing operation from now (1 is the next one): that operation is
@@ -155,10 +174,24 @@ func (f *CrashFS) change(n need, torn func(*rand.Rand), op func() error) error {
 
 // read runs an operation that changes nothing.
 func (f *CrashFS) read(op func() error) error {
-	if f.Crashed() {
-		return ErrCrashed
+	if err := f.countRead(); err != nil {
+		return err
 	}
 	return op()
+}
+
+// countRead counts one reading operation and returns the fault that is due.
+func (f *CrashFS) countRead() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.image != nil {
+		return ErrCrashed
+	}
+	f.reads++
+	if f.readFailAt > 0 && f.reads >= f.readFailAt {
+		return f.readErr
+	}
+	return nil
 }
 
 func (f *CrashFS) open(op func() (vfs.File, error)) (vfs.File, error) {

@@ -52,7 +52,7 @@ func EveryFault(t testing.TB, l Loop, fault error, run func(fs *CrashFS) error, 
 	t.Helper()
 	return l.points(t, fault.Error(), func(fs *CrashFS, k int) bool {
 		fs.FailAt(k, fault)
-		return faulted(t, fs, k, run, verify)
+		return faulted(t, fs, func() bool { return fs.Ops() < k }, run, verify)
 	})
 }
 
@@ -61,19 +61,29 @@ func EveryTransientFault(t testing.TB, l Loop, fault error, run func(fs *CrashFS
 	t.Helper()
 	return l.points(t, "once "+fault.Error(), func(fs *CrashFS, k int) bool {
 		fs.FailOnce(k, fault)
-		return faulted(t, fs, k, run, verify)
+		return faulted(t, fs, func() bool { return fs.Ops() < k }, run, verify)
 	})
 }
 
-func faulted(t testing.TB, fs *CrashFS, k int, run func(fs *CrashFS) error, verify func(fs *CrashFS, survived bool)) bool {
+// EveryReadFault is EveryFault with a disk that cannot be read from the k-th reading operation on.
+func EveryReadFault(t testing.TB, l Loop, fault error, run func(fs *CrashFS) error, verify func(fs *CrashFS, survived bool)) int {
+	t.Helper()
+	return l.points(t, "reads "+fault.Error(), func(fs *CrashFS, k int) bool {
+		fs.FailReadsAt(k, fault)
+		return faulted(t, fs, func() bool { return fs.Reads() < k }, run, verify)
+	})
+}
+
+// faulted runs one point. untouched tells whether run ended before the fault.
+func faulted(t testing.TB, fs *CrashFS, untouched func() bool, run func(fs *CrashFS) error, verify func(fs *CrashFS, survived bool)) bool {
 	t.Helper()
 	err := run(fs)
-	survived := fs.Ops() < k
+	survived := untouched()
 	if survived && err != nil {
 		t.Fatalf("run failed without a fault: %v", err)
 	}
 	fs.Heal()
-	verify(fs.Clone(uint64(k)), survived)
+	verify(fs.Clone(uint64(fs.Ops())), survived)
 	verify(fs.Crash(), survived)
 	return survived
 }
