@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/index/chunk"
 	"github.com/glimdb/db/internal/prompt"
+	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/llm/llmtest"
 	"github.com/glimdb/db/query"
@@ -22,7 +25,16 @@ import (
 
 var ctx = context.Background()
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(childEnv); mode != "" {
+		if err := child(mode, os.Getenv(childDirEnv)); err != nil {
+			fmt.Println("error:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // The texts of these tests say themselves what is extracted from them, one record a line:
 //
@@ -192,4 +204,90 @@ func insert(t testing.TB, d *db.DB, docs ...index.Document) {
 	if _, err := d.Insert(ctx, docs...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func get(t testing.TB, d *db.DB, id string) index.Info {
+	t.Helper()
+	info, err := d.Document(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// entity returns the node of a name, with its properties; nil when there is none.
+func entity(t testing.TB, d *db.DB, name string) (node *record.Entity) {
+	t.Helper()
+	view(t, d, func(tx *db.Tx) {
+		g, err := tx.Graph(db.KnowledgeGraph)
+		if errors.Is(err, db.ErrNotFound) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := g.Node(name)
+		if errors.Is(err, db.ErrNotFound) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := record.EntityOf(name, n.Type, n.Props)
+		if err != nil {
+			t.Fatal(err)
+		}
+		node = &e
+	})
+	return node
+}
+
+// relation returns the edge of a pair; nil when there is none.
+func relation(t testing.TB, d *db.DB, a, b string) (edge *record.Relation) {
+	t.Helper()
+	view(t, d, func(tx *db.Tx) {
+		g, err := tx.Graph(db.KnowledgeGraph)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := g.Edge(a, b, "")
+		if errors.Is(err, db.ErrNotFound) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := record.RelationOf(e.Src, e.Dst, e.Weight, e.Props)
+		if err != nil {
+			t.Fatal(err)
+		}
+		edge = &r
+	})
+	return edge
+}
+
+// contexts asks a question in every mode that retrieves and joins what is found.
+func contexts(t testing.TB, d *db.DB, question string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, mode := range retrieving {
+		res, err := d.Query(ctx, question, query.Options{Mode: mode, Want: query.WantContext})
+		if err != nil {
+			t.Fatalf("%s: %v", mode, err)
+		}
+		b.WriteString(res.Context + "\n")
+	}
+	return b.String()
+}
+
+var retrieving = []query.Mode{query.Naive, query.Local, query.Global, query.Hybrid, query.Mix}
+
+// asked lists the passages that the model was asked to extract.
+func asked(chat *llmtest.Chat) (passages []string) {
+	for _, r := range chat.Calls() {
+		if r.Purpose == llm.PurposeExtract {
+			passages = append(passages, passage(r))
+		}
+	}
+	return passages
 }

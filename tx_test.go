@@ -51,14 +51,14 @@ func wantAll(t *testing.T, tx *db.Tx, n byte) {
 	}
 }
 
-func update(t *testing.T, d *db.DB, f func(tx *db.Tx) error) {
+func update(t testing.TB, d *db.DB, f func(tx *db.Tx) error) {
 	t.Helper()
 	if err := d.Update(ctx, f); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func view(t *testing.T, d *db.DB, f func(tx *db.Tx)) {
+func view(t testing.TB, d *db.DB, f func(tx *db.Tx)) {
 	t.Helper()
 	if err := d.View(ctx, func(tx *db.Tx) error { f(tx); return nil }); err != nil {
 		t.Fatal(err)
