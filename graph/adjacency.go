@@ -3,7 +3,6 @@ package graph
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -27,15 +26,14 @@ type scanner struct {
 	out, in kv.Cursor
 }
 
-func (s *scanner) close() error {
-	var err error
+// close ends the cursors. What went wrong with them was told by the scans.
+func (s *scanner) close() {
 	for _, c := range []kv.Cursor{s.out, s.in} {
 		if c != nil {
-			err = errors.Join(err, c.Close())
+			c.Close()
 		}
 	}
 	s.out, s.in = nil, nil
-	return err
 }
 
 // scan calls fn for every incident edge of id until fn returns false: outgoing ones by (other id, type),

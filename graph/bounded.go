@@ -11,11 +11,6 @@ type bounded[T any] struct {
 	seen   int
 }
 
-// admits reports whether x would be kept.
-func (b *bounded[T]) admits(x T) bool {
-	return b.limit == 0 || len(b.heap) < b.limit || b.before(x, b.heap[0])
-}
-
 func (b *bounded[T]) push(x T) {
 	b.seen++
 	switch {

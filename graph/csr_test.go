@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"math"
 	"os"
@@ -155,23 +156,25 @@ func loadEdges(t testing.TB, name string) [][2]string {
 // TestFacebook loads a real social graph and compares counts, degrees, components and paths with what
 // maps and gonum say.
 func TestFacebook(t *testing.T) {
-	if invariants.Enabled {
-		t.Skip("takes minutes in a checked build; TestModel covers the same calls")
-	}
 	edges := loadEdges(t, "facebook_combined.txt")
+	if len(edges) != 88_234 {
+		t.Fatalf("the data set has %d edges", len(edges))
+	}
+	targets := []string{"1", "107", "686", "1912", "3437", "4038"}
+	if invariants.Enabled { // checked builds take ten times as long: the circles of the first member
+		edges = edges[:4_000]
+		targets = []string{"1", "107", "346", "347"}
+	}
 	degree := map[string]int{}
 	for _, e := range edges {
 		degree[e[0]]++
 		degree[e[1]]++
 	}
-	if len(edges) != 88234 || len(degree) != 4039 {
-		t.Fatalf("the data set has %d edges, %d nodes", len(edges), len(degree))
-	}
 	s := newStore(t)
 	g := s.create("facebook", Config{})
 	s.update(func(b *kv.Batch) error { return putAll(g, b, nil, edges) })
 	r := s.view()
-	if st, err := g.Stats(r); err != nil || st != (Stats{Nodes: 4039, Edges: 88234}) {
+	if st, err := g.Stats(r); err != nil || st != (Stats{Nodes: len(degree), Edges: len(edges)}) {
 		t.Errorf("stats %v, %v", st, err)
 	}
 	for n, err := range g.AllNodes(r) {
@@ -182,9 +185,14 @@ func TestFacebook(t *testing.T) {
 			t.Fatalf("degree of %s is %d, want %d", n.Name, n.Degree, degree[n.Name])
 		}
 	}
-	top, err := g.PopularLabels(t.Context(), r, 3)
-	if want := []Label{{"107", 1045}, {"1684", 792}, {"1912", 755}}; err != nil || !slices.Equal(top, want) {
-		t.Errorf("most popular %v, %v; want %v", top, err, want)
+	var want []Label
+	for name, d := range degree {
+		want = append(want, Label{name, d})
+	}
+	slices.SortFunc(want, func(x, y Label) int { return cmp.Or(cmp.Compare(y.Degree, x.Degree), cmp.Compare(x.Name, y.Name)) })
+	top, err := g.PopularLabels(t.Context(), r, 30)
+	if err != nil || !slices.Equal(top, want[:30]) {
+		t.Errorf("most popular %v, %v; want %v", top, err, want[:30])
 	}
 	c, err := g.Snapshot(t.Context(), r, Limits{})
 	if err != nil {
@@ -196,7 +204,7 @@ func TestFacebook(t *testing.T) {
 	}
 	start, _ := c.Index("0")
 	hops := path.DijkstraFrom(u.Node(int64(start)), u)
-	for _, to := range []string{"1", "107", "686", "1912", "3437", "4038"} {
+	for _, to := range targets {
 		i, _ := c.Index(to)
 		p, err := g.Path(t.Context(), r, "0", to, 20)
 		if err != nil || float64(len(p)-1) != hops.WeightTo(int64(i)) {

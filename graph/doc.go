@@ -1,5 +1,5 @@
 // Package graph keeps named graphs as ordered keys in the shared batch: nodes, edges, adjacency in both
-// directions, degree counters.
+// directions, degree counters, the edges of hubs by rank.
 //
 // Names are the caller's strings; inside, nodes are dense uint32 ids, so that a rename moves no edge. A
 // graph is undirected or directed for life. Edges have a type (parallel edges need different types), a
@@ -21,12 +21,13 @@
 //	o <id> <id> <type>   -> weight; outgoing, or both directions when undirected
 //	r <id> <id> <type>   -> weight; incoming, directed graphs only
 //	e <id> <id> <type>   -> weight, properties; smaller id first when undirected
+//	h <id> <class> <weight> <name> -> id; the pairs of a hub (512 edges up) in order of rank, see shelf.go
 //
-// Degrees share a key by 64 because ranking the edges of a hub reads thousands of them: one page costs
-// one step of a cursor and about as many bytes as one counter's key.
+// Degrees share a key by 64 because ranking edges reads hundreds of them: one page costs one step of a
+// cursor and about as many bytes as one counter's key.
 //
-// Counters and degree pages that a batch changes are kept beside it and staged when it is applied, or when
-// this package reads them through it: pass the *kv.Batch itself, not a wrapper.
+// Counters, degree pages and shelves that a batch changes are kept beside it and staged when it is applied,
+// or when this package reads them through it: pass the *kv.Batch itself, not a wrapper.
 //
 // Concurrency: a Graph is an immutable handle, safe for concurrent use on snapshots. Changes are staged
 // into a kv.Batch, which belongs to one goroutine and the writer turn. An iterator over a batch shows
@@ -39,4 +40,6 @@
 //   - G4: the counters equal what a scan counts; ids are below the next id and never reused.
 //   - G5: an undirected edge is the same edge from both ends, stored with the smaller id first.
 //   - G6: equal logical content gives equal answers in equal order, whatever the order of insertion.
+//   - G7: nodes of at least 512 edges, and only they, have a shelf: one entry for each joined node, by the
+//     class of its degree, the largest weight of the edges to it, and its name.
 package graph

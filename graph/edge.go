@@ -37,8 +37,8 @@ func (g *Graph) present(src, dst string) (string, string) {
 
 // PutEdge stages an edge: a new one, or another weight and other properties for the one with those ends
 // and that type. In an undirected graph (a, b) and (b, a) are the same edge. Both ends must exist; if not,
-// the error is a *MissingNodeError. e.Props is read during the call only. A new edge writes three keys, and
-// one for every page of degrees that the batch touches.
+// the error is a *MissingNodeError. e.Props is read during the call only. A new edge writes three keys, two
+// more where an end is a hub, and one for every page of degrees that the batch touches.
 func (g *Graph) PutEdge(b *kv.Batch, e Edge) error {
 	if err := g.putEdge(b, e); err != nil {
 		return fmt.Errorf("graph: put edge: %w", err)

@@ -28,7 +28,8 @@ const (
 	kindShelf    byte = 'h'
 )
 
-// layout numbers the meaning of the keys above; a graph with another number is refused.
+// layout numbers the meaning of the keys above; a graph with another number is refused. Layout 1 had no
+// shelves.
 const layout = 2
 
 // MaxNameBytes bounds node, edge type and graph names. Names are keys: several must fit one block of the

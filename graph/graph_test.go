@@ -245,19 +245,31 @@ func TestIteratorsStop(t *testing.T) {
 	s := newStore(t)
 	g := s.build("g", nil, pairs("AB BC CD")...)
 	r := s.view()
-	for range g.AllNodes(r) {
+	for n, err := range g.AllNodes(r) {
+		if err != nil || n.Name != "A" {
+			t.Errorf("first node %v, %v", n, err)
+		}
 		break
 	}
-	for range g.AllEdges(r) {
+	for e, err := range g.AllEdges(r) {
+		if err != nil || e.Src != "A" || e.Dst != "B" {
+			t.Errorf("first edge %v, %v", e, err)
+		}
 		break
 	}
-	for range g.Neighbors(r, "B") {
+	for n, err := range g.Neighbors(r, "B") {
+		if err != nil || n.Name != "A" {
+			t.Errorf("first neighbor %v, %v", n, err)
+		}
 		break
 	}
 	s.update(func(b *kv.Batch) error { // damage, so that Check has something to yield
 		return b.Delete(g.pairKey(kindEdge, 1, 2, ""))
 	})
-	for range g.Check(s.view()) {
+	for p, err := range g.Check(s.view()) {
+		if err != nil || p.Rule != "G4" {
+			t.Errorf("first problem %v, %v", p, err)
+		}
 		break
 	}
 	s.update(func(b *kv.Batch) error { return b.Set(g.pairKey(kindEdge, 1, 2, ""), encodeEdge(Edge{Weight: 1})) })

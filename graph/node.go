@@ -130,7 +130,8 @@ func (g *Graph) nodesByID(r kv.Reader, ids []nodeID, names []string) ([]*Node, e
 	return out, nil
 }
 
-// RenameNode gives a node another name; its edges, properties and degree stay, and no edge is written.
+// RenameNode gives a node another name; its edges, properties and degree stay, and no edge is written but the
+// entries on the shelves of hubs that it is joined with.
 // Errors: kv.ErrNotFound, ErrExists when the new name is another node's, *InvalidError.
 func (g *Graph) RenameNode(b *kv.Batch, from, to string) error {
 	if err := g.renameNode(b, from, to); err != nil {
@@ -192,13 +193,14 @@ func (g *Graph) deleteNode(b *kv.Batch, name string) error {
 	}
 	var edges []incident
 	adj := scanner{g: g, r: b}
+	defer adj.close()
 	err = adj.scan(id, func(a adjacent) bool {
 		if !a.incoming || a.other != id { // a directed self-loop comes from both sides
 			edges = append(edges, incident{a, string(a.typ)})
 		}
 		return true
 	})
-	if err = errors.Join(err, adj.close()); err != nil {
+	if err != nil {
 		return err
 	}
 	s.renamed(id, name)

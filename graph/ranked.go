@@ -2,7 +2,6 @@ package graph
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -77,6 +76,7 @@ func (g *Graph) rankedIncident(r kv.Reader, names []string, limit int) ([]Ranked
 		return nil, err
 	}
 	s := scanner{g: g, r: r}
+	defer s.close()
 	for _, id := range sel.own.ids {
 		if degree := sel.degrees.degree(id); limit > 0 && limit < degree && degree >= g.hub {
 			err = sel.addShelf(id, degree)
@@ -86,11 +86,8 @@ func (g *Graph) rankedIncident(r kv.Reader, names []string, limit int) ([]Ranked
 			})
 		}
 		if err != nil {
-			break
+			return nil, err
 		}
-	}
-	if err := errors.Join(err, s.close()); err != nil {
-		return nil, err
 	}
 	if err := sel.rankFresh(); err != nil {
 		return nil, err

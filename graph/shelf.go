@@ -111,16 +111,17 @@ func (g *Graph) pairWeight(r kv.Reader, a, b nodeID) (joined, error) {
 		if err != nil {
 			return j, err
 		}
+		defer c.Close()
 		for c.Next() {
-			var w float64
-			if w, err = decodeWeight(c.Value()); err != nil {
-				break
+			w, err := decodeWeight(c.Value())
+			if err != nil {
+				return j, err
 			}
 			if !j.any || w > j.weight {
 				j = joined{w, true}
 			}
 		}
-		if err = errors.Join(err, c.Err(), c.Close()); err != nil {
+		if err := c.Err(); err != nil {
 			return j, err
 		}
 	}
@@ -224,14 +225,14 @@ func (g *Graph) hasShelves(r kv.Reader) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	some := c.First()
-	return some, errors.Join(c.Err(), c.Close())
+	defer c.Close()
+	return c.First(), c.Err()
 }
 
 // findMoved touches the entries that hubs hold of the moved nodes.
-func (s *staging) findMoved(moved map[nodeID]bool) (err error) {
+func (s *staging) findMoved(moved map[nodeID]bool) error {
 	adj := scanner{g: s.g, r: s.b}
-	defer func() { err = errors.Join(err, adj.close()) }()
+	defer adj.close()
 	for _, id := range slices.Sorted(maps.Keys(moved)) {
 		err := s.g.pairsOf(&adj, id, func(other nodeID, weight float64) error {
 			p, err := s.page(other)
@@ -300,13 +301,14 @@ func (s *staging) reshelve(at shelved, old joined) error {
 // buildShelf makes the shelf of a new hub.
 func (s *staging) buildShelf(hub nodeID) error {
 	adj := scanner{g: s.g, r: s.b}
+	defer adj.close()
 	var others []nodeID
 	var weights []float64
 	err := s.g.pairsOf(&adj, hub, func(other nodeID, weight float64) error {
 		others, weights = append(others, other), append(weights, weight)
 		return nil
 	})
-	if err = errors.Join(err, adj.close()); err != nil {
+	if err != nil {
 		return err
 	}
 	names, err := s.g.namesOf(s.b, slices.Clone(others))
@@ -327,13 +329,13 @@ func (s *staging) buildShelf(hub nodeID) error {
 }
 
 // shelf calls fn for the pairs of a hub until those that follow cannot be among the first limit.
-func (g *Graph) shelf(r kv.Reader, hub nodeID, limit int, fn func(other nodeID, e shelfEntry) error) (err error) {
+func (g *Graph) shelf(r kv.Reader, hub nodeID, limit int, fn func(other nodeID, e shelfEntry) error) error {
 	lower := g.idKey(kindShelf, hub)
 	c, err := r.Cursor(lower, codec.PrefixEnd(lower))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.Close()) }()
+	defer c.Close()
 	class := byte(0)
 	for n := 0; c.Next(); n++ {
 		_, e, err := g.shelfEntryOf(c.Key())
@@ -391,7 +393,7 @@ func (c *checker) shelves() error {
 // shelfOf looks up the entry of each neighbour of a hub and returns their number.
 func (c *checker) shelfOf(hub nodeID) (n uint64, err error) {
 	adj := scanner{g: c.g, r: c.r}
-	defer func() { err = errors.Join(err, adj.close()) }()
+	defer adj.close()
 	var degrees degreeTable
 	err = c.g.pairsOf(&adj, hub, func(other nodeID, weight float64) error {
 		n++

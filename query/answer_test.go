@@ -141,7 +141,10 @@ func TestStreamBroken(t *testing.T) {
 
 	_, configure := answering(llmtest.Rule{Text: strings.Repeat("word ", 50), Piece: 5})
 	e := s.engine(configure, func(c *Config) { c.AnswerCache = cache })
-	for range ask(t, e, question, o).Stream {
+	for piece, err := range ask(t, e, question, o).Stream {
+		if err != nil || piece == "" {
+			t.Errorf("first piece %q, %v", piece, err)
+		}
 		break
 	}
 	ctx, cancel := context.WithCancel(context.Background())

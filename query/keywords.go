@@ -99,12 +99,10 @@ func (e *Engine) findKeywords(ctx context.Context, q *run) error {
 	if cacheable && e.cachedKeywords(ctx, q, key) {
 		return nil
 	}
-	var p parsedKeywords
 	switch {
 	case isModel:
-		reply := llm.Reply{}
-		var err error
-		if p, reply, err = m.ask(ctx, q.question); err != nil {
+		p, reply, err := m.ask(ctx, q.question)
+		if err != nil {
 			return e.upstream(ctx, StepKeywords, m.chat.ID(), err)
 		}
 		res.Usage = res.Usage.Add(reply.Usage)
