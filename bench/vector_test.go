@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	coder "github.com/coder/hnsw"
 
@@ -203,77 +201,4 @@ func BenchmarkVectorSearch(b *testing.B) {
 			}
 			return ids
 		})
-}
-
-// BenchmarkVectorOpen opens 100,000 vectors of 384 dimensions and, in turn with it, opens bare Pebble on
-// the same directory and reads the rows once. The ratio of the medians is the promise.
-func BenchmarkVectorOpen(b *testing.B) {
-	const n, dim = 100_000, 384
-	for _, c := range []struct {
-		name       string
-		exactBytes int64
-	}{{"rows", 1 << 40}, {"graph", vector.DefaultExactBytes}} {
-		b.Run(c.name, func(b *testing.B) {
-			dir := filepath.Join(b.TempDir(), "db")
-			s := openVectorStore(b, dir, nil, c.exactBytes)
-			s.load(b, clustered(2, n, dim))
-			s.close(b)
-			var ours, bare []time.Duration
-			rows, bytes := 0, 0
-			for b.Loop() {
-				start := time.Now()
-				s := openVectorStore(b, dir, nil, c.exactBytes)
-				ours = append(ours, time.Since(start))
-				if st := s.c.Stats(); st.Live != n || st.Tail != 0 {
-					b.Fatalf("opened %+v", st)
-				}
-				s.close(b)
-				start = time.Now()
-				rows, bytes = readRows(b, dir)
-				bare = append(bare, time.Since(start))
-			}
-			if rows < n || bytes < n*dim*4 {
-				b.Fatalf("bare Pebble read %d values of %d bytes", rows, bytes)
-			}
-			b.ReportMetric(median(ours).Seconds()*1e3, "open-ms")
-			b.ReportMetric(median(bare).Seconds()*1e3, "bare-ms")
-			b.ReportMetric(float64(median(ours))/float64(median(bare)), "ratio")
-		})
-	}
-}
-
-// readRows opens the directory with bare Pebble and copies every value of a vector's size.
-func readRows(b *testing.B, dir string) (rows, bytes int) {
-	b.Helper()
-	cache := pebble.NewCache(64 << 20)
-	defer cache.Unref()
-	db, err := pebble.Open(dir, &pebble.Options{Cache: cache, MemTableSize: 32 << 20, FormatMajorVersion: pebble.FormatNewest,
-		Logger: quiet{}, ReadOnly: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	it, err := db.NewIter(nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	buf := make([]byte, 0, 1<<16)
-	for it.First(); it.Valid(); it.Next() {
-		v, err := it.ValueAndErr()
-		if err != nil {
-			b.Fatal(err)
-		}
-		if len(v) < 1024 {
-			continue
-		}
-		buf = append(buf[:0], v...)
-		rows++
-		bytes += len(buf)
-	}
-	if err := it.Close(); err != nil {
-		b.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		b.Fatal(err)
-	}
-	return rows, bytes
 }

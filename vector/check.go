@@ -120,7 +120,7 @@ func (k *checker) run() error {
 // rows holds every stored row against its id key and its copy in memory.
 func (k *checker) rows() (n int, err error) {
 	vec := make([]float32, k.c.config.Dim)
-	err = k.c.eachRow(k.r, func(ord uint64, value []byte) error {
+	err = k.c.eachRow(k.r, 0, maxOrdinal, func(ord uint64, value []byte) error {
 		if err := k.step(n); err != nil {
 			return err
 		}

@@ -80,7 +80,7 @@ func TestBadVectors(t *testing.T) {
 				bad = append(bad, []float32{math.MaxFloat32, 0, 0})
 			}
 			for _, v := range bad {
-				var e *VectorError
+				var e *ValueError
 				if err := c.Put(b, "a", v); !errors.As(err, &e) || !errors.Is(err, ErrVector) || e.ID != "a" {
 					t.Errorf("%v %v: %v", metric, v, err)
 				}

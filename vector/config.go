@@ -1,18 +1,16 @@
 package vector
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Metric tells what nearest means. The numbers are on disk.
 type Metric uint8
 
 const (
-	// Cosine: vectors are stored normalised; the score is the cosine, from -1 to 1.
+	// Cosine stores vectors normalised; the score is the cosine, from -1 to 1.
 	Cosine Metric = iota
-	// Dot: the score is the dot product.
+	// Dot scores by the dot product.
 	Dot
-	// L2: the score is the Euclidean distance, negated, so that larger is nearer for every metric.
+	// L2 scores by the Euclidean distance, negated, so that larger is nearer for every metric.
 	L2
 )
 
@@ -37,15 +35,18 @@ const (
 
 	// DefaultM is where recall per byte stops rising on text embeddings.
 	DefaultM = 16
-	MinM     = 4
+	// MinM leaves a node more links than the tree that keeps the graph whole may take.
+	MinM = 4
 	// MaxM keeps the neighbours of one node (2M) within the scratch space of a search.
 	MaxM = 64
 
 	// DefaultEfConstruction gives the recall of 200 at high dimensions for little more than half the
 	// build time.
 	DefaultEfConstruction = 128
-	MinEfConstruction     = 16
-	MaxEfConstruction     = 2048
+	// MinEfConstruction is the least width that finds a new vector neighbours worth linking.
+	MinEfConstruction = 16
+	// MaxEfConstruction is where an insert costs tens of milliseconds and finds nothing more.
+	MaxEfConstruction = 2048
 )
 
 // Config is stored when a collection is created. Metric, Dim and Model are fixed from then on: Create with

@@ -33,15 +33,15 @@ func (e *DimensionError) Error() string {
 // Is reports whether target is ErrDimension.
 func (e *DimensionError) Is(target error) bool { return target == ErrDimension }
 
-// VectorError tells what is wrong with a vector. It is ErrVector.
-type VectorError struct {
+// ValueError tells what is wrong with a vector. It is ErrVector.
+type ValueError struct {
 	Collection string
 	ID         string // of the vector; empty for a query
 	Index      int    // the offending value, -1 when it is the vector as a whole
 	Reason     string
 }
 
-func (e *VectorError) Error() string {
+func (e *ValueError) Error() string {
 	at := ""
 	if e.Index >= 0 {
 		at = fmt.Sprintf(" at index %d", e.Index)
@@ -50,7 +50,7 @@ func (e *VectorError) Error() string {
 }
 
 // Is reports whether target is ErrVector.
-func (e *VectorError) Is(target error) bool { return target == ErrVector }
+func (e *ValueError) Is(target error) bool { return target == ErrVector }
 
 func subject(id string) string {
 	if id == "" {

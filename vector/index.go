@@ -40,7 +40,8 @@ type Index interface {
 	// that it was not fed. Unusable data is reported by an error that is kv.ErrCorrupt; the index then
 	// counts as new. It is called once, before any other method, and followed by Attach.
 	Load(r kv.Reader) (ordinals []uint64, fed uint64, err error)
-	// Attach binds what Load returned to slots: slots[i] holds ordinals[i].
+	// Attach binds what Load returned to slots: slots[i] holds ordinals[i]. Every ordinal has one, ascending
+	// like them; what lies in a slot whose row is gone is a zero vector, and Remove is called for it soon.
 	Attach(p *Points, slots []uint32)
 	// Insert takes in slot, whose ordinal is above all before it.
 	Insert(slot uint32)

@@ -103,8 +103,8 @@ func (p *Points) Ended(slot uint32) kv.LSN {
 
 func (p *Points) seg(slot uint32) *segment { return p.table.Load().segs[slot>>simd.SegmentShift] }
 
-// append adds a vector, prepared and of the right length, and returns its slot. id and v are copied or
-// immutable. Readers see it once publish was called.
+// append makes v, prepared and of the right length, the vector of the next slot. It is copied. Readers see it
+// once publish was called.
 func (p *Points) append(slot uint32, id string, ord uint64, added kv.LSN, v []float32) {
 	s, i := p.room(slot)
 	copy(s.rows[i*p.stride:], v)
@@ -117,12 +117,19 @@ func (p *Points) room(slot uint32) (*segment, int) {
 	t := p.table.Load()
 	at, i := int(slot>>simd.SegmentShift), int(slot&(simd.SegmentRows-1))
 	if at == len(t.segs) {
-		s := &segment{rows: make([]float32, simd.SegmentRows*p.stride), codes: make([]int8, simd.SegmentRows*p.codeStride)}
-		// append may write behind the old table's length; no reader of the old table looks there.
-		t = &table{segs: append(t.segs, s), rows: append(t.rows, &s.rows[0]), codes: append(t.codes, &s.codes[0])}
-		p.table.Store(t)
+		p.add(&segment{rows: make([]float32, simd.SegmentRows*p.stride), codes: make([]int8, simd.SegmentRows*p.codeStride)})
+		t = p.table.Load()
 	}
 	return t.segs[at], i
+}
+
+// add appends segments. It may write behind the old table's length, where no reader of that looks.
+func (p *Points) add(segs ...*segment) {
+	t := *p.table.Load()
+	for _, s := range segs {
+		t.segs, t.rows, t.codes = append(t.segs, s), append(t.rows, &s.rows[0]), append(t.codes, &s.codes[0])
+	}
+	p.table.Store(&t)
 }
 
 // encode derives the codes and facts of slot i of s from its row.
@@ -155,12 +162,6 @@ func (p *Points) find(ord uint64) (uint32, bool) {
 		return 0, false
 	}
 	return uint32(at*simd.SegmentRows + i), true
-}
-
-// upTo returns the number of slots whose ordinal is at most ord.
-func (p *Points) upTo(ord uint64) uint32 {
-	n := int(p.n.Load())
-	return uint32(sort.Search(n, func(i int) bool { return p.Ordinal(uint32(i)) > ord }))
 }
 
 // bytes is the memory of the slots.

@@ -72,7 +72,7 @@ func (c *Collection) getScratch(p *Points) *scratch {
 // Search returns the vectors nearest to q that r shows, best first, equal scores in order of id. A
 // snapshot shows its commit; a batch shows its own changes, too. Under cosine the zero vector has no
 // direction: the result for it is empty, without an error. The error is a *DimensionError or a
-// *VectorError for a query that cannot be compared.
+// *ValueError for a query that cannot be compared.
 //
 // Collections below the exact threshold, and options Exact and IDs, give exact results; elsewhere the
 // graph decides which of the older vectors are seen, and the newest are always compared.
@@ -91,7 +91,7 @@ func (c *Collection) Search(ctx context.Context, r kv.Reader, q []float32, o Sea
 	defer c.scratch.Put(s)
 	zero, reason, index := prepare(c.config, s.vec, q)
 	if reason != "" {
-		return nil, &VectorError{Collection: c.name, Index: index, Reason: reason}
+		return nil, &ValueError{Collection: c.name, Index: index, Reason: reason}
 	}
 	if o.K <= 0 || zero && c.config.Metric == Cosine {
 		return nil, nil

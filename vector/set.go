@@ -56,7 +56,7 @@ type collectionKey struct {
 }
 
 // OpenSet reads every collection of every workspace that r shows into memory: rows once each, and the
-// persisted form of their indexes beside them. r is a snapshot of the store's present state, read by two
+// persisted form of their indexes beside them. r is a snapshot of the store's present state, read by several
 // goroutines at a time, and may be closed afterwards.
 func OpenSet(r kv.Reader, o SetOptions) (*Set, error) {
 	if o.ExactBytes == 0 {

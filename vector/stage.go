@@ -109,7 +109,7 @@ func (ch *changes) end(ord uint64) {
 
 // Put stages v as the vector of id, replacing what is there. v is copied, and normalised when the metric
 // is cosine; putting the stored vector again stages nothing. The error is a *DimensionError or a
-// *VectorError when v cannot be stored; nothing is staged then.
+// *ValueError when v cannot be stored; nothing is staged then.
 //
 // When far more vectors wait to be indexed than a search should scan, Put lends a hand, some milliseconds.
 func (c *Collection) Put(b *kv.Batch, id string, v []float32) error {
@@ -185,7 +185,7 @@ func (c *Collection) prepare(id string, v []float32) ([]float32, error) {
 		reason = "zero vector under cosine"
 	}
 	if reason != "" {
-		return nil, &VectorError{Collection: c.name, ID: id, Index: index, Reason: reason}
+		return nil, &ValueError{Collection: c.name, ID: id, Index: index, Reason: reason}
 	}
 	return vec, nil
 }

@@ -14,9 +14,12 @@
 // It does not decide which vectors exist, are visible, or are returned, and it commits nothing: package
 // vector feeds it, checks what it returns, and commits what Drain hands out.
 //
-// Keys: space.HNSW under the collection's prefix: one header, checkpoint chunks and log records by epoch.
+// Removing costs what the neighbourhood of the removed node costs. Links have one direction, but each node
+// counts those that lead to it, so that a search around it knows when it has found them all.
+//
+// Keys: space.HNSW under the collection's prefix: one header, checkpoint parts and log records by epoch.
 // A log record and the header that counts it are one batch; a checkpoint becomes valid with the header
-// that names its epoch. All of it is derived and may vanish.
+// that names its epoch. All of it is derived and may vanish. Loading decodes the lists to where they stay.
 //
 // Concurrency: Search may run with anything. The other methods belong to one goroutine at a time. Readers
 // take no lock: link lists are arrays of atomically written slots, a node's arrays are in place before
@@ -29,4 +32,5 @@
 //   - H3: a list holds no slot twice and not its own.
 //   - H4: the entry point is a node of the highest level.
 //   - H5: equal sequences of Insert and Remove give equal graphs.
+//   - H6: a node counts, level by level, the links that lead to it.
 package hnsw

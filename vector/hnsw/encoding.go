@@ -1,6 +1,8 @@
 package hnsw
 
 import (
+	"slices"
+
 	"github.com/glimdb/db/internal/codec"
 )
 
@@ -11,21 +13,22 @@ const (
 	kindRecord byte = 'o' // epoch, number -> operations since
 )
 
-// Operations of a record, each followed by the ordinal of the node it is about. On disk.
+// Operations of a record. On disk. Every node has a place: its number among the nodes of the checkpoint and
+// those that records added since, dropped ones included. Places ascend with the ordinals.
 const (
-	opNode   byte = 1 // a new node
-	opSet    byte = 2 // level, links: replaces a list
-	opPush   byte = 3 // level, link: appends one
-	opParent byte = 4 // parent's ordinal + 1, 0 for the root
-	opDrop   byte = 5 // the node is gone
+	opNode   byte = 1 // ordinal: a new node, at the next place
+	opSet    byte = 2 // place, level, links: replaces a list
+	opPush   byte = 3 // place, level, link: appends one
+	opParent byte = 4 // place, parent's place + 1, 0 for the root
+	opDrop   byte = 5 // place: the node is gone; no list leads to it
 )
 
 // maxField bounds ordinals and the fields of the header: no store gets there, and counting on from them
 // cannot overflow.
 const maxField = 1 << 62
 
-// formatVersion is the first value of the header.
-const formatVersion = 1
+// formatVersion is the first value of the header. Version 1 named nodes by their ordinals.
+const formatVersion = 2
 
 func (x *Index) key(kind byte) []byte {
 	return append(append([]byte(nil), x.o.Prefix...), kind)
@@ -35,33 +38,69 @@ func (x *Index) numbered(kind byte, epoch uint64, n int) []byte {
 	return codec.AppendKeyUint32(codec.AppendKeyUint64(x.key(kind), epoch), uint32(n))
 }
 
-// header encodes version, M, epoch, number of parts, number of records, bytes of the checkpoint and of
-// the records, the first ordinal not fed, and the entry point's ordinal + 1.
+// header is the decoded header of the persisted form.
+type header struct {
+	version, m      uint64
+	epoch           uint64
+	parts, records  uint64
+	written, logged uint64 // bytes of the parts and of the records
+	fed             uint64 // the first ordinal not fed
+	entry           uint64 // place of the entry point + 1, 0 for none
+}
+
+func (h *header) fields() []*uint64 {
+	return []*uint64{&h.version, &h.m, &h.epoch, &h.parts, &h.records, &h.written, &h.logged, &h.fed, &h.entry}
+}
+
+// header encodes the header of what was drained last.
 func (x *Index) header() []byte {
-	entry := uint64(0)
-	if e := x.entry.Load(); e != noEntry {
-		entry = x.points.Ordinal(uint32(e)) + 1
-	}
 	l := &x.log
+	h := header{version: formatVersion, m: uint64(x.m), epoch: l.epoch, parts: uint64(l.parts), records: uint64(l.records),
+		written: uint64(l.written.Load()), logged: uint64(l.logged.Load()), fed: l.fed}
+	if e := x.entry.Load(); e != noEntry {
+		h.entry = uint64(x.placed(uint32(e) + 1))
+	}
 	var b []byte
-	for _, v := range []uint64{formatVersion, uint64(x.m), l.epoch, uint64(l.parts), uint64(l.records),
-		uint64(l.written.Load()), uint64(l.logged.Load()), l.fed, entry} {
-		b = codec.AppendUvarint(b, v)
+	for _, v := range h.fields() {
+		b = codec.AppendUvarint(b, *v)
 	}
 	return b
 }
 
-func (x *Index) appendParent(b []byte, parent uint32) []byte {
-	if parent == 0 {
-		return codec.AppendUvarint(b, 0)
+func (x *Index) decodeHeader(v []byte) (h header, err error) {
+	in := codec.NewReader(v)
+	for _, f := range h.fields() {
+		if *f = in.Uvarint(); *f > maxField {
+			return h, corrupt("header: field of %d", *f)
+		}
 	}
-	return codec.AppendUvarint(b, x.points.Ordinal(parent-1)+1)
+	if err := in.Done(); err != nil {
+		return h, corrupt("header: %w", err)
+	}
+	if h.version != formatVersion || h.m != uint64(x.m) {
+		return h, corrupt("header: version %d, M %d", h.version, h.m)
+	}
+	return h, nil
 }
 
-func (x *Index) appendList(b []byte, links []uint32) []byte {
-	b = codec.AppendUvarint(b, uint64(len(links)))
-	for _, s := range links {
-		b = codec.AppendUvarint(b, x.points.Ordinal(s))
+// placed turns slot+1 into place+1 and leaves 0 as it is.
+func (x *Index) placed(link uint32) uint32 {
+	if link == 0 {
+		return 0
+	}
+	b, i := x.block(link - 1)
+	return b.place[i] + 1
+}
+
+// appendList encodes a list as it lies in memory: its length, and place + 1 of each link.
+func (x *Index) appendList(b []byte, list []uint32) []byte {
+	n := slices.Index(list, 0)
+	if n < 0 {
+		n = len(list)
+	}
+	b = codec.AppendUvarint(b, uint64(n))
+	for _, v := range list[:n] {
+		b = codec.AppendUvarint(b, uint64(x.placed(v)))
 	}
 	return b
 }
@@ -71,9 +110,9 @@ func (x *Index) appendList(b []byte, links []uint32) []byte {
 func (x *Index) appendNode(b []byte, slot uint32, level int) []byte {
 	b = codec.AppendUvarint(b, x.points.Ordinal(slot))
 	blk, i := x.block(slot)
-	b = x.appendParent(b, blk.parent[i])
+	b = codec.AppendUvarint(b, uint64(x.placed(blk.parent[i])))
 	for l := 0; l <= level; l++ {
-		b = x.appendList(b, read(x.list(slot, l), nil))
+		b = x.appendList(b, x.list(slot, l))
 	}
 	return b
 }

@@ -28,23 +28,36 @@ type Index struct {
 	entry  atomic.Uint64            // level<<32 | slot
 	nodes  atomic.Int64
 	links  atomic.Int64
+	levels [maxLevel + 1]int // nodes whose highest level it is
 
 	walkers sync.Pool
 	build   *walker // of the feeding goroutine
 	log     opLog
-	loaded  *loaded // between Load and Attach
+	places  []uint32 // between Load and Attach: the nodes that were loaded, ascending
 }
 
-// block holds blockNodes nodes. Links are stored as slot+1, so that 0 ends a list.
+// block holds blockNodes nodes. Links are stored as slot+1, so that 0 ends a list. Readers look at ground
+// and upper alone; the rest belongs to the feeding goroutine.
 type block struct {
-	ground []uint32
-	upper  [blockNodes][]uint32 // levels 1 and up, m links each
+	ground []uint32             // 2m links a node
+	upper  [blockNodes][]uint32 // a level from 1 up: m links, and the number of links that lead to the node there
 	level  [blockNodes]uint8
+	state  [blockNodes]state
 	// parent is slot+1 of the node's parent in the spanning tree, 0 for the root.
 	parent   [blockNodes]uint32
 	children [blockNodes]uint8
-	present  [blockNodes]bool
+	in       [blockNodes]uint32 // links that lead to the node on the ground
+	place    [blockNodes]uint32 // the node's number in the persisted form
 }
+
+// state of a slot.
+type state uint8
+
+const (
+	absent  state = iota
+	present       // a node
+	dying         // a node that the running Remove takes away
+)
 
 // Factory is the vector.NewIndex of this package.
 func Factory(o vector.IndexOptions) vector.Index { return New(o) }
@@ -77,20 +90,32 @@ func (x *Index) block(slot uint32) (*block, int) {
 	return (*x.blocks.Load())[slot>>blockShift], int(slot & (blockNodes - 1))
 }
 
-// has reports whether slot is a node. Feeding goroutine only.
+// has reports whether slot is a node. Feeding goroutine only, like dies.
 func (x *Index) has(slot uint32) bool {
 	bs := *x.blocks.Load()
-	return int(slot>>blockShift) < len(bs) && bs[slot>>blockShift].present[slot&(blockNodes-1)]
+	return int(slot>>blockShift) < len(bs) && bs[slot>>blockShift].state[slot&(blockNodes-1)] != absent
+}
+
+// dies reports whether slot, which some node links to, is being removed.
+func (x *Index) dies(slot uint32) bool {
+	b, i := x.block(slot)
+	return b.state[i] == dying
 }
 
 // room makes slot addressable.
 func (x *Index) room(slot uint32) {
-	bs := *x.blocks.Load()
-	for int(slot>>blockShift) >= len(bs) {
-		next := append(bs[:len(bs):len(bs)], &block{ground: make([]uint32, blockNodes*2*x.m)})
-		x.blocks.Store(&next)
-		bs = next
+	old := *x.blocks.Load()
+	if bs := grow(old, slot, x.m); len(bs) > len(old) {
+		x.blocks.Store(&bs)
 	}
+}
+
+// grow returns bs with the block of slot. It may write behind the length of bs, where no reader looks.
+func grow(bs []*block, slot uint32, m int) []*block {
+	for int(slot>>blockShift) >= len(bs) {
+		bs = append(bs, &block{ground: make([]uint32, blockNodes*2*m)})
+	}
+	return bs
 }
 
 // list returns the places of slot's links on a level.
@@ -103,11 +128,20 @@ func (b *block) list(i, level, m int) []uint32 {
 	if level == 0 {
 		return b.ground[i*2*m : (i+1)*2*m : (i+1)*2*m]
 	}
-	up := b.upper[i]
-	if level*m > len(up) {
+	from, up := (level-1)*(m+1), b.upper[i]
+	if from >= len(up) {
 		return nil // a reader may hold a link that outlived its node's level; it ends here
 	}
-	return up[(level-1)*m : level*m : level*m]
+	return up[from : from+m : from+m]
+}
+
+// linksTo is the number of nodes that link to slot on a level.
+func (x *Index) linksTo(slot uint32, level int) *uint32 {
+	b, i := x.block(slot)
+	if level == 0 {
+		return &b.in[i]
+	}
+	return &b.upper[i][level*(x.m+1)-1]
 }
 
 // read appends the links in list to dst.
@@ -130,8 +164,10 @@ func (x *Index) set(slot uint32, level int, to []uint32) {
 		v := uint32(0)
 		if i < len(to) {
 			v = to[i] + 1
+			*x.linksTo(to[i], level)++
 		}
 		if list[i] != 0 {
+			*x.linksTo(list[i]-1, level)--
 			was++
 		}
 		if list[i] != v {
@@ -139,28 +175,38 @@ func (x *Index) set(slot uint32, level int, to []uint32) {
 		}
 	}
 	x.links.Add(int64(len(to) - was))
-	x.logSet(slot, level, to)
+	x.logSet(slot, level, list)
 }
 
 // push appends one link; the list has room.
 func (x *Index) push(slot uint32, level, at int, to uint32) {
 	atomic.StoreUint32(&x.list(slot, level)[at], to+1)
+	*x.linksTo(to, level)++
 	x.links.Add(1)
-	x.logPush(slot, level, to)
+	x.logOp(opPush, slot, uint32(level), x.placed(to+1))
 }
 
-// create makes slot a node without links.
-func (x *Index) create(slot uint32) int {
+// create makes slot a node without links, of the level that its ordinal draws.
+func (x *Index) create(slot uint32, ord uint64) int {
 	x.room(slot)
 	b, i := x.block(slot)
-	level := x.levelOf(x.points.Ordinal(slot))
+	level := x.levelOf(ord)
 	b.level[i] = uint8(level)
 	if level > 0 {
-		b.upper[i] = make([]uint32, level*x.m)
+		b.upper[i] = make([]uint32, level*(x.m+1))
 	}
-	b.present[i] = true
+	b.state[i] = present
 	x.nodes.Add(1)
+	x.levels[level]++
 	return level
+}
+
+// destroy makes slot no node. Its links stay for readers that stand on it.
+func (x *Index) destroy(slot uint32) {
+	b, i := x.block(slot)
+	b.state[i] = absent
+	x.nodes.Add(-1)
+	x.levels[b.level[i]]--
 }
 
 // Stats implements vector.Index.
@@ -171,7 +217,7 @@ func (x *Index) Stats() vector.IndexStats {
 		st.Levels, st.Entry = int(e>>32)+1, x.points.ID(uint32(e))
 	}
 	// Upper levels hold one link array per M nodes, on average.
-	const perNode = 1 + 4 + 1 + 1 + 24
+	const perNode = 24 + 1 + 1 + 4 + 1 + 4 + 4
 	st.Bytes = int64(len(*x.blocks.Load())) * blockNodes * int64(4*2*x.m+4+perNode)
 	return st
 }

@@ -12,7 +12,7 @@ func (x *Index) Insert(slot uint32) {
 	if x.has(slot) {
 		return
 	}
-	level := x.create(slot)
+	level := x.create(slot, x.points.Ordinal(slot))
 	x.logNode(slot)
 	w := x.builder()
 	e := x.entry.Load()
@@ -118,23 +118,21 @@ func (w *walker) set(node uint32, level int, links []uint32) {
 		x.set(node, level, links)
 		return
 	}
-	var keep []uint32
+	w.keep = w.keep[:0]
 	if level == 0 {
 		for _, s := range links {
 			if x.tied(node, s) {
-				keep = append(keep, s)
+				w.keep = append(w.keep, s)
 			}
 		}
 	}
 	w.other.SetSlot(node)
-	cands := make([]candidate, len(links))
-	var out [vector.MaxGather]float32
-	for at := 0; at < len(links); at += vector.MaxGather {
-		part := links[at:min(at+vector.MaxGather, len(links))]
-		w.other.Distances(part, out[:len(part)])
+	w.cands = w.cands[:0]
+	for part := range slices.Chunk(links, vector.MaxGather) {
+		w.other.Distances(part, w.out[:len(part)])
 		for i, s := range part {
-			cands[at+i] = candidate{s, out[i]}
+			w.cands = append(w.cands, candidate{s, w.out[i]})
 		}
 	}
-	x.set(node, level, w.choose(node, cands, m, keep))
+	x.set(node, level, w.choose(node, w.cands, m, w.keep))
 }

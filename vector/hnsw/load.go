@@ -1,9 +1,9 @@
 package hnsw
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/glimdb/db/internal/codec"
@@ -11,22 +11,14 @@ import (
 	"github.com/glimdb/db/vector"
 )
 
-// loaded is the persisted graph in terms of ordinals.
-type loaded struct {
-	entry uint64 // ordinal + 1
-	nodes []loadedNode
-	at    map[uint64]int
-	arena []uint64
+// loading is the persisted graph while it is read: an index whose slots are places.
+type loading struct {
+	x    *Index
+	ords []uint64 // by place, ascending
 }
 
-type loadedNode struct {
-	ord    uint64
-	parent uint64 // ordinal + 1
-	lists  [][]uint64
-	drop   bool
-}
-
-// Load implements vector.Index.
+// Load implements vector.Index. It decodes the lists to where they stay, unless Attach finds that places and
+// slots differ.
 func (x *Index) Load(r kv.Reader) ([]uint64, uint64, error) {
 	v, err := r.Get(x.key(kindHeader))
 	if errors.Is(err, kv.ErrNotFound) {
@@ -35,291 +27,256 @@ func (x *Index) Load(r kv.Reader) ([]uint64, uint64, error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("hnsw: load: %w", err)
 	}
-	f, err := x.decodeHeader(v)
+	h, err := x.decodeHeader(v)
 	if err != nil {
 		return nil, 0, err
 	}
-	l := &loaded{at: make(map[uint64]int), entry: f[8]}
-	for i := range f[3] {
-		if err := x.part(r, kindPart, f[2], int(i), l.part); err != nil {
+	l := &loading{x: x}
+	for i := range h.parts {
+		if err := l.value(r, x.numbered(kindPart, h.epoch, int(i)), l.node); err != nil {
 			return nil, 0, err
 		}
 	}
-	for i := range f[4] {
-		if err := x.part(r, kindRecord, f[2], int(i), l.replay); err != nil {
+	for i := range h.records {
+		if err := l.value(r, x.numbered(kindRecord, h.epoch, int(i)), l.operation); err != nil {
 			return nil, 0, err
 		}
 	}
-	ords, err := l.finish(x)
+	ords, err := l.finish(h.entry)
 	if err != nil {
 		return nil, 0, err
 	}
-	x.loaded = l
 	x.log.rewrite, x.log.erase = false, false
-	x.log.epoch, x.log.parts, x.log.records, x.log.fed = f[2], int(f[3]), int(f[4]), f[7]
-	x.log.written.Store(int64(f[5]))
-	x.log.logged.Store(int64(f[6]))
-	return ords, f[7], nil
-}
-
-// decodeHeader returns the fields that header encodes.
-func (x *Index) decodeHeader(v []byte) (f [9]uint64, err error) {
-	h := codec.NewReader(v)
-	for i := range f {
-		f[i] = h.Uvarint()
-	}
-	if err := h.Done(); err != nil || f[0] != formatVersion || f[1] != uint64(x.m) || slices.Max(f[:]) > maxField {
-		return f, corrupt("header: version %d, M %d, %v", f[0], f[1], err)
-	}
-	return f, nil
+	x.log.epoch, x.log.parts, x.log.records, x.log.fed = h.epoch, int(h.parts), int(h.records), h.fed
+	x.log.written.Store(int64(h.written))
+	x.log.logged.Store(int64(h.logged))
+	return ords, h.fed, nil
 }
 
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf("hnsw: load: %w: "+format, append([]any{kv.ErrCorrupt}, args...)...)
 }
 
-func (x *Index) part(r kv.Reader, kind byte, epoch uint64, n int, decode func(*Index, *codec.Reader) error) error {
-	v, err := r.Get(x.numbered(kind, epoch, n))
+// value decodes what is stored under key.
+func (l *loading) value(r kv.Reader, key []byte, decode func(*codec.Reader) error) error {
+	v, err := r.Get(key)
 	if errors.Is(err, kv.ErrNotFound) {
-		return corrupt("part %c %d of epoch %d is missing", kind, n, epoch)
+		return corrupt("key %x is missing", key)
 	}
 	if err != nil {
 		return fmt.Errorf("hnsw: load: %w", err)
 	}
-	if err := x.decodeAll(v, decode); err != nil {
-		return corrupt("part %c %d of epoch %d: %w", kind, n, epoch, err)
+	if err := decodeAll(v, decode); err != nil {
+		return corrupt("key %x: %w", key, err)
 	}
 	return nil
 }
 
 // decodeAll consumes v with one call of decode after the other.
-func (x *Index) decodeAll(v []byte, decode func(*Index, *codec.Reader) error) error {
+func decodeAll(v []byte, decode func(*codec.Reader) error) error {
 	in := codec.NewReader(v)
 	for in.Len() > 0 {
-		if err := decode(x, in); err != nil {
+		if err := decode(in); err != nil {
 			return err
 		}
 	}
 	return in.Done()
 }
 
-// list consumes a list that fits a level.
-func (l *loaded) list(in *codec.Reader, limit int) ([]uint64, error) {
-	n := in.Int()
-	if n > limit {
-		return nil, fmt.Errorf("list of %d links, limit %d", n, limit)
-	}
-	from := len(l.arena)
-	for range n {
-		l.arena = append(l.arena, in.Uvarint())
-	}
-	return l.arena[from:len(l.arena):len(l.arena)], in.Err()
-}
-
-func (x *Index) limit(level int) int {
-	if level == 0 {
-		return 2 * x.m
-	}
-	return x.m
-}
-
-func (l *loaded) add(x *Index, ord uint64) (*loadedNode, error) {
-	if _, twice := l.at[ord]; twice {
-		return nil, fmt.Errorf("node %d comes twice", ord)
-	}
-	l.at[ord] = len(l.nodes)
-	l.nodes = append(l.nodes, loadedNode{ord: ord, lists: make([][]uint64, x.levelOf(ord)+1)})
-	return &l.nodes[len(l.nodes)-1], nil
-}
-
-// part consumes one node of a checkpoint.
-func (l *loaded) part(x *Index, in *codec.Reader) error {
-	n, err := l.add(x, in.Uvarint())
+// node consumes one node of a checkpoint.
+func (l *loading) node(in *codec.Reader) error {
+	place, level, err := l.add(in)
 	if err != nil {
 		return err
 	}
-	n.parent = in.Uvarint()
-	for level := range n.lists {
-		if n.lists[level], err = l.list(in, x.limit(level)); err != nil {
+	b, i := l.x.block(place)
+	if b.parent[i], err = link(in); err != nil {
+		return err
+	}
+	for at := 0; at <= level; at++ {
+		if err := list(in, b.list(i, at, l.x.m)); err != nil {
 			return err
 		}
 	}
-	return in.Err()
+	return nil
 }
 
-// replay consumes one operation of a record.
-func (l *loaded) replay(x *Index, in *codec.Reader) error {
-	op, ord := in.Uvarint(), in.Uvarint()
+// add consumes the ordinal of the node at the next place.
+func (l *loading) add(in *codec.Reader) (place uint32, level int, err error) {
+	ord := in.Uvarint()
+	if err := in.Err(); err != nil {
+		return 0, 0, err
+	}
+	if n := len(l.ords); ord > maxField || n > 0 && l.ords[n-1] >= ord || n >= maxPlaces {
+		return 0, 0, fmt.Errorf("ordinal %d at place %d", ord, n)
+	}
+	place = uint32(len(l.ords))
+	l.ords = append(l.ords, ord)
+	return place, l.x.create(place, ord), nil
+}
+
+// maxPlaces keeps places, and slots with them, within what key can hold.
+const maxPlaces = 1 << 31
+
+// link consumes place + 1, or 0. Whether there is such a place is for validate.
+func link(in *codec.Reader) (uint32, error) {
+	v := in.Uvarint()
+	if v > math.MaxUint32 {
+		return 0, fmt.Errorf("link to place %d", v-1)
+	}
+	return uint32(v), in.Err()
+}
+
+// list consumes the links of a list to dst, and ends them there.
+func list(in *codec.Reader, dst []uint32) error {
+	n := in.Int()
+	if n > len(dst) {
+		return fmt.Errorf("list of %d links, limit %d", n, len(dst))
+	}
+	in.Uvarint32s(dst[:n])
+	clear(dst[n:])
 	if err := in.Err(); err != nil {
 		return err
 	}
-	if op == uint64(opNode) {
-		_, err := l.add(x, ord)
-		return err
+	if slices.Contains(dst[:n], 0) {
+		return errNoLink
 	}
-	at, ok := l.at[ord]
-	if !ok {
-		return fmt.Errorf("operation %d on node %d, which does not exist", op, ord)
-	}
-	n := &l.nodes[at]
-	switch op {
-	case uint64(opParent):
-		n.parent = in.Uvarint()
-	case uint64(opDrop):
-		n.drop = true
-		delete(l.at, ord)
-	case uint64(opSet), uint64(opPush):
-		level := in.Int()
-		if level >= len(n.lists) {
-			return fmt.Errorf("level %d of node %d, which has %d", level, ord, len(n.lists))
-		}
-		if op == uint64(opPush) {
-			if len(n.lists[level]) >= x.limit(level) {
-				return fmt.Errorf("full list of node %d grows", ord)
-			}
-			n.lists[level] = append(n.lists[level], in.Uvarint())
-			break
-		}
-		list, err := l.list(in, x.limit(level))
-		if err != nil {
-			return err
-		}
-		n.lists[level] = list
-	default:
-		return fmt.Errorf("unknown operation %d", op)
-	}
-	return in.Err()
+	return nil
 }
 
-// finish drops what the records dropped, checks that the rest is a graph, and returns the ordinals in
-// order.
-func (l *loaded) finish(x *Index) ([]uint64, error) {
-	l.nodes = slices.DeleteFunc(l.nodes, func(n loadedNode) bool { return n.drop })
-	slices.SortFunc(l.nodes, func(a, b loadedNode) int { return cmp.Compare(a.ord, b.ord) })
-	ords := make([]uint64, len(l.nodes))
-	for i, n := range l.nodes {
-		ords[i] = n.ord
+var errNoLink = errors.New("0 among links")
+
+// operation consumes one operation of a record.
+func (l *loading) operation(in *codec.Reader) error {
+	op := in.Byte()
+	if op == opNode {
+		_, _, err := l.add(in)
+		return err
 	}
-	l.at = nil
-	if len(ords) == 0 {
-		if l.entry != 0 {
-			return nil, corrupt("entry %d of an empty graph", l.entry-1)
+	at := in.Uvarint()
+	if err := in.Err(); err != nil {
+		return err
+	}
+	if at >= uint64(len(l.ords)) || !l.x.has(uint32(at)) {
+		return fmt.Errorf("operation %d at place %d, where no node is", op, at)
+	}
+	place := uint32(at)
+	b, i := l.x.block(place)
+	switch op {
+	case opParent:
+		parent, err := link(in)
+		b.parent[i] = parent
+		return err
+	case opDrop:
+		l.x.destroy(place)
+		return nil
+	case opSet, opPush:
+		level := in.Int()
+		if level > int(b.level[i]) {
+			return fmt.Errorf("level %d of place %d, whose highest is %d", level, place, b.level[i])
+		}
+		dst := b.list(i, level, l.x.m)
+		if op == opSet {
+			return list(in, dst)
+		}
+		n := slices.Index(dst, 0)
+		if n < 0 {
+			return fmt.Errorf("full list of place %d grows", place)
+		}
+		v, err := link(in)
+		if err == nil && v == 0 {
+			err = errNoLink
+		}
+		dst[n] = v
+		return err
+	}
+	return fmt.Errorf("unknown operation %d", op)
+}
+
+// finish checks that what was read is a graph, and returns the ordinals of its nodes.
+func (l *loading) finish(entry uint64) ([]uint64, error) {
+	x := l.x
+	x.log.places = uint32(len(l.ords))
+	nodes := int(x.nodes.Load())
+	if nodes == 0 {
+		if entry != 0 {
+			return nil, corrupt("entry %d of an empty graph", entry-1)
 		}
 		return nil, nil
 	}
-	if last := ords[len(ords)-1]; last > maxField {
-		return nil, corrupt("ordinal %d", last)
-	}
-	if err := l.validate(x, newFinder(ords)); err != nil {
+	if err := x.validate(len(l.ords), entry); err != nil {
 		return nil, err
 	}
+	b, i := x.block(uint32(entry - 1))
+	x.entry.Store(uint64(b.level[i])<<32 | (entry - 1))
+	ords := make([]uint64, 0, nodes)
+	x.places = make([]uint32, 0, nodes)
+	x.eachNode(func(place uint32, _ int) {
+		b, i := x.block(place)
+		b.place[i] = place
+		ords = append(ords, l.ords[place])
+		x.places = append(x.places, place)
+	})
 	return ords, nil
-}
-
-// finder maps ordinals to their place in an ascending list: by table where they are dense.
-type finder struct {
-	ords  []uint64
-	table []int32 // place + 1 by ordinal − ords[0]; nil where it would be too sparse
-}
-
-const tableShare = 16 // entries of the table per ordinal, at most
-
-func newFinder(ords []uint64) finder {
-	f := finder{ords: ords}
-	if len(ords) == 0 {
-		return f
-	}
-	if span := ords[len(ords)-1] - ords[0] + 1; span <= uint64(len(ords))*tableShare {
-		f.table = make([]int32, span)
-		for i, o := range ords {
-			f.table[o-ords[0]] = int32(i) + 1
-		}
-	}
-	return f
-}
-
-func (f finder) index(ord uint64) (int, bool) {
-	if f.table == nil {
-		return slices.BinarySearch(f.ords, ord)
-	}
-	if i := ord - f.ords[0]; ord >= f.ords[0] && i < uint64(len(f.table)) {
-		return int(f.table[i]) - 1, f.table[i] != 0
-	}
-	return 0, false
 }
 
 // Attach implements vector.Index.
 func (x *Index) Attach(p *vector.Points, slots []uint32) {
 	x.points = p
-	l := x.loaded
-	x.loaded = nil
-	if l == nil {
-		return
+	if !slices.Equal(slots, x.places) {
+		to := make([]uint32, x.log.places)
+		for i, place := range x.places {
+			to[place] = slots[i]
+		}
+		x.blocks.Store(x.moved(to))
+		if e := x.entry.Load(); e != noEntry {
+			x.entry.Store(movedEntry(e, to))
+		}
 	}
-	ords := make([]uint64, len(l.nodes))
-	for i := range l.nodes {
-		ords[i] = l.nodes[i].ord
-	}
-	find := newFinder(ords)
-	slot := func(ord uint64) uint32 {
-		i, _ := find.index(ord)
-		return slots[i]
-	}
-	for i := range l.nodes {
-		x.create(slots[i])
-	}
-	for i := range l.nodes {
-		n := &l.nodes[i]
-		for level, links := range n.lists {
-			list := x.list(slots[i], level)
-			for j, to := range links {
-				list[j] = slot(to) + 1
+	x.places = nil
+}
+
+// moved returns blocks with every node at its new slot.
+func (x *Index) moved(to []uint32) *[]*block {
+	bs := []*block{}
+	move := func(dst, src []uint32) {
+		for i, v := range src {
+			if v == 0 {
+				break
 			}
-			x.links.Add(int64(len(links)))
-		}
-		b, at := x.block(slots[i])
-		if n.parent != 0 {
-			parent := slot(n.parent - 1)
-			b.parent[at] = parent + 1
-			pb, pi := x.block(parent)
-			pb.children[pi]++
+			dst[i] = to[v-1] + 1
 		}
 	}
-	if l.entry != 0 && len(l.nodes) > 0 {
-		at := slot(l.entry - 1)
-		b, i := x.block(at)
-		x.entry.Store(uint64(b.level[i])<<32 | uint64(at))
-	}
+	x.eachNode(func(slot uint32, level int) {
+		at := to[slot]
+		bs = grow(bs, at, x.m)
+		b, i := x.block(slot)
+		c, j := bs[at>>blockShift], int(at&(blockNodes-1))
+		c.level[j], c.state[j], c.children[j], c.in[j], c.place[j] = b.level[i], b.state[i], b.children[i], b.in[i], b.place[i]
+		move(c.parent[j:j+1], b.parent[i:i+1])
+		c.upper[j] = slices.Clone(b.upper[i])
+		for l := 0; l <= level; l++ {
+			move(c.list(j, l, x.m), b.list(i, l, x.m))
+		}
+	})
+	return &bs
+}
+
+func movedEntry(e uint64, to []uint32) uint64 {
+	return e>>32<<32 | uint64(to[uint32(e)])
 }
 
 // Move implements vector.Index.
 func (x *Index) Move(p *vector.Points, slots []uint32) vector.Index {
 	y := New(x.o)
 	y.points = p
-	y.log.partBytes, y.log.commitBytes = x.log.partBytes, x.log.commitBytes
-	y.log.rewrite, y.log.erase, y.log.dirty, y.log.buf = x.log.rewrite, x.log.erase, x.log.dirty, x.log.buf
-	y.log.fed, y.log.epoch, y.log.records, y.log.parts = x.log.fed, x.log.epoch, x.log.records, x.log.parts
-	y.log.logged.Store(x.log.logged.Load())
-	y.log.written.Store(x.log.written.Load())
-	x.eachNode(func(slot uint32, _ int) { y.create(slots[slot]) })
-	x.eachNode(func(slot uint32, level int) {
-		to := slots[slot]
-		for l := 0; l <= level; l++ {
-			list := y.list(to, l)
-			for i, s := range read(x.list(slot, l), nil) {
-				list[i] = slots[s] + 1
-			}
-		}
-		from, i := x.block(slot)
-		b, j := y.block(to)
-		b.children[j] = from.children[i]
-		if from.parent[i] != 0 {
-			b.parent[j] = slots[from.parent[i]-1] + 1
-		}
-	})
-	y.links.Store(x.links.Load())
+	y.blocks.Store(x.moved(slots))
 	if e := x.entry.Load(); e != noEntry {
-		y.entry.Store(e&^0xFFFFFFFF | uint64(slots[uint32(e)]))
+		y.entry.Store(movedEntry(e, slots))
 	}
+	y.nodes.Store(x.nodes.Load())
+	y.links.Store(x.links.Load())
+	y.levels = x.levels
+	y.log.take(&x.log)
 	return y
 }

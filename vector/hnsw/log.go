@@ -33,55 +33,69 @@ type opLog struct {
 	epoch   uint64
 	records int
 	parts   int
+	places  uint32 // the place of the next node
 	buf     []byte
 
 	logged  atomic.Int64 // bytes since the checkpoint
 	written atomic.Int64 // bytes of the checkpoint
 }
 
+// take makes l what old is. Only one of the two may be used afterwards.
+func (l *opLog) take(old *opLog) {
+	l.persist, l.partBytes, l.commitBytes = old.persist, old.partBytes, old.commitBytes
+	l.rewrite, l.erase, l.dirty, l.buf = old.rewrite, old.erase, old.dirty, old.buf
+	l.fed, l.epoch, l.records, l.parts, l.places = old.fed, old.epoch, old.records, old.parts, old.places
+	l.logged.Store(old.logged.Load())
+	l.written.Store(old.written.Load())
+}
+
 // limit is the size of the log from which a checkpoint costs less than going on.
 func (l *opLog) limit() int64 { return max(logMin, l.written.Load()/logShare) }
 
-// begin returns the buffer for one more operation on slot, or nil when none is kept.
-func (x *Index) begin(op byte, slot uint32) []byte {
-	if !x.log.persist || x.log.rewrite {
-		return nil
+// keeps reports whether operations are kept for the next record.
+func (x *Index) keeps() bool {
+	l := &x.log
+	if !l.persist || l.rewrite {
+		return false
 	}
-	x.log.dirty = true
-	if int64(len(x.log.buf)) > x.log.limit() {
-		x.log.rewrite, x.log.buf = true, nil // a checkpoint is smaller than such a record
-		return nil
+	l.dirty = true
+	if int64(len(l.buf)) > l.limit() {
+		l.rewrite, l.buf = true, nil // a checkpoint is smaller than such a record
+		return false
 	}
-	return codec.AppendUvarint(append(x.log.buf, op), x.points.Ordinal(slot))
+	return true
 }
 
+// logOp keeps an operation on slot, followed by values.
+func (x *Index) logOp(op byte, slot uint32, values ...uint32) {
+	if !x.keeps() {
+		return
+	}
+	b, i := x.block(slot)
+	buf := codec.AppendUvarint(append(x.log.buf, op), uint64(b.place[i]))
+	for _, v := range values {
+		buf = codec.AppendUvarint(buf, uint64(v))
+	}
+	x.log.buf = buf
+}
+
+// logNode gives slot the next place and keeps its creation. Without a log a checkpoint comes next, which
+// numbers all nodes.
 func (x *Index) logNode(slot uint32) {
-	if b := x.begin(opNode, slot); b != nil {
-		x.log.buf = b
+	if !x.keeps() {
+		return
 	}
+	b, i := x.block(slot)
+	b.place[i] = x.log.places
+	x.log.places++
+	x.log.buf = codec.AppendUvarint(append(x.log.buf, opNode), x.points.Ordinal(slot))
 }
 
-func (x *Index) logDrop(slot uint32) {
-	if b := x.begin(opDrop, slot); b != nil {
-		x.log.buf = b
-	}
-}
-
-func (x *Index) logParent(slot, parent uint32) {
-	if b := x.begin(opParent, slot); b != nil {
-		x.log.buf = x.appendParent(b, parent)
-	}
-}
-
-func (x *Index) logPush(slot uint32, level int, to uint32) {
-	if b := x.begin(opPush, slot); b != nil {
-		x.log.buf = codec.AppendUvarint(append(b, byte(level)), x.points.Ordinal(to))
-	}
-}
-
-func (x *Index) logSet(slot uint32, level int, to []uint32) {
-	if b := x.begin(opSet, slot); b != nil {
-		x.log.buf = x.appendList(append(b, byte(level)), to)
+// logSet keeps what list, that of slot on a level, holds now.
+func (x *Index) logSet(slot uint32, level int, list []uint32) {
+	if x.keeps() {
+		x.logOp(opSet, slot, uint32(level))
+		x.log.buf = x.appendList(x.log.buf, list)
 	}
 }
 
@@ -130,6 +144,12 @@ func (x *Index) checkpoint() []func(*kv.Batch) error {
 	l := &x.log
 	l.epoch++
 	l.rewrite, l.dirty, l.records, l.parts, l.buf = false, false, 0, 0, nil
+	l.places = 0
+	x.eachNode(func(slot uint32, _ int) {
+		b, i := x.block(slot)
+		b.place[i] = l.places
+		l.places++
+	})
 	var parts [][]byte
 	var part []byte
 	size := int64(0)

@@ -1,85 +1,154 @@
 package hnsw
 
+const (
+	// searchLists bounds the search for the nodes that link to a removed one. Nearly always they are among
+	// the nearest few hundred; beyond so many lists a pass over the level is no dearer.
+	searchLists = 4096
+	// A batch of more than 1/passShare of the nodes is removed in one pass over all lists: each list costs
+	// some nanoseconds there, and each removed node hundreds of lists otherwise.
+	passShare = 32
+)
+
 // Remove implements vector.Index. Every node that linked to a removed one chooses anew among its other
-// links and those of the removed, so that paths through it survive. It reads every link list once, a few
-// milliseconds for 100,000 nodes, however many slots are removed.
+// links and those of the removed, so that paths through it survive.
+//
+// Links have one direction, so the nodes that link to a removed one must be looked for. They are near it,
+// and it is known how many they are: a search around it ends with the last of them. So the cost follows
+// from the neighbourhood of what is removed, not from the size of the graph.
 func (x *Index) Remove(slots []uint32) {
-	dead := make(slotSet, len(*x.blocks.Load())<<blockShift/64)
-	some := false
+	dead := make([]uint32, 0, len(slots))
 	for _, s := range slots {
-		if x.has(s) {
-			dead.add(s)
-			some = true
+		if x.has(s) && !x.dies(s) {
+			b, i := x.block(s)
+			b.state[i] = dying
+			dead = append(dead, s)
 		}
 	}
-	if !some {
+	if len(dead) == 0 {
 		return
 	}
 	w := x.builder()
-	x.detach(slots, dead)
-	x.eachNode(func(node uint32, level int) {
-		if dead.has(node) {
-			return
-		}
-		for l := 0; l <= level; l++ {
-			if x.leadsTo(node, l, dead) {
-				w.set(node, l, w.bypass(node, l, dead))
-			}
-		}
-	})
-	for _, s := range slots {
-		if dead.has(s) {
-			b, i := x.block(s)
-			b.present[i] = false
-			x.nodes.Add(-1)
-			x.links.Add(-int64(len(read(x.list(s, 0), nil))))
-			for l := 1; l <= int(b.level[i]); l++ {
-				x.links.Add(-int64(len(read(x.list(s, l), nil))))
-			}
-			x.logDrop(s)
+	for _, s := range dead {
+		x.detach(s)
+	}
+	for _, s := range dead {
+		x.uncount(s)
+	}
+	if len(dead) > int(x.nodes.Load())/passShare {
+		w.bypassAll()
+	}
+	for _, s := range dead {
+		b, i := x.block(s)
+		for l := 0; l <= int(b.level[i]); l++ {
+			w.bypassAround(s, l)
 		}
 	}
-	if e := x.entry.Load(); e != noEntry && dead.has(uint32(e)) {
-		x.replaceEntry()
+	for _, s := range dead {
+		x.logOp(opDrop, s)
+		x.destroy(s)
+	}
+	if e := x.entry.Load(); !x.has(uint32(e)) {
+		x.replaceEntry(uint32(e))
 	}
 }
 
-// slotSet is a set of slots, a bit each.
-type slotSet []uint64
+// uncount takes the links of a dying node out of the counts.
+func (x *Index) uncount(slot uint32) {
+	b, i := x.block(slot)
+	for l := 0; l <= int(b.level[i]); l++ {
+		for _, v := range b.list(i, l, x.m) {
+			if v == 0 {
+				break
+			}
+			*x.linksTo(v-1, l)--
+			x.links.Add(-1)
+		}
+	}
+}
 
-func (s slotSet) add(slot uint32)      { s[slot/64] |= 1 << (slot % 64) }
-func (s slotSet) has(slot uint32) bool { return s[slot/64]>>(slot%64)&1 != 0 }
+// bypassAround gives the nodes that link to dead on a level other links.
+func (w *walker) bypassAround(dead uint32, level int) {
+	x := w.x
+	want := int(*x.linksTo(dead, level))
+	if want == 0 {
+		return
+	}
+	w.begin()
+	w.visited[dead] = w.epoch
+	w.probe.SetSlot(dead)
+	limit := w.probe.Limit()
+	w.front, w.found = w.front[:0], w.found[:0]
+	at := dead
+	for range searchLists {
+		n := w.fresh(at, level, limit)
+		w.probe.Distances(w.ids[:n], w.out[:n])
+		for i := range n {
+			w.pushFront(key(w.out[i], w.ids[i]))
+		}
+		if len(w.found) == want || len(w.front) == 0 {
+			break
+		}
+		at = slotOf(w.popFront())
+		if !x.dies(at) && w.leads(at, level, func(to uint32) bool { return to == dead }) {
+			w.found = append(w.found, at)
+		}
+	}
+	for _, node := range w.found {
+		w.set(node, level, w.bypass(node, level))
+	}
+	if *x.linksTo(dead, level) > 0 {
+		w.bypassAll()
+	}
+}
 
-// leadsTo reports whether node links to one of dead on a level.
-func (x *Index) leadsTo(node uint32, level int, dead slotSet) bool {
-	for _, v := range x.list(node, level) {
+// bypassAll gives every node that links to a dying one other links.
+func (w *walker) bypassAll() {
+	x := w.x
+	x.eachNode(func(node uint32, level int) {
+		if x.dies(node) {
+			return
+		}
+		for l := 0; l <= level; l++ {
+			if w.leads(node, l, x.dies) {
+				w.set(node, l, w.bypass(node, l))
+			}
+		}
+	})
+}
+
+// leads reports whether node links to a slot of that kind on a level.
+func (w *walker) leads(node uint32, level int, kind func(slot uint32) bool) bool {
+	w.reads++
+	for _, v := range w.x.list(node, level) {
 		if v == 0 {
 			return false
 		}
-		if dead.has(v - 1) {
+		if kind(v - 1) {
 			return true
 		}
 	}
 	return false
 }
 
-// bypass returns node's links without the dead, and what the dead led to, through further dead if need
-// be. The result is valid until the next call.
-func (w *walker) bypass(node uint32, level int, dead slotSet) []uint32 {
+// bypass returns node's links without the dying, and what the dying lead to, through further dying ones if
+// need be. The result is valid until the next call.
+func (w *walker) bypass(node uint32, level int) []uint32 {
 	// bypassMax bounds the choice; the nearest of so many are as good as the nearest of all.
 	const bypassMax = 512
+	x := w.x
 	w.begin()
 	w.visited[node] = w.epoch
 	out := w.around[:0]
-	queue := read(w.x.list(node, level), w.queue[:0])
+	queue := read(x.list(node, level), w.queue[:0])
 	for at := 0; at < len(queue) && len(out) < bypassMax; at++ {
 		s := queue[at]
 		if w.visited[s] == w.epoch {
 			continue
 		}
 		w.visited[s] = w.epoch
-		if dead.has(s) {
-			queue = read(w.x.list(s, level), queue)
+		if x.dies(s) {
+			w.reads++
+			queue = read(x.list(s, level), queue)
 		} else {
 			out = append(out, s)
 		}
@@ -88,27 +157,22 @@ func (w *walker) bypass(node uint32, level int, dead slotSet) []uint32 {
 	return out
 }
 
-// detach takes the dead out of the tree. The children of each move to its parent's side, or to the side
-// of the first of them when it was the root; the walk down from there cannot enter the moving subtree.
-func (x *Index) detach(slots []uint32, dead slotSet) {
-	for _, s := range slots {
-		if !dead.has(s) {
-			continue
-		}
-		kids := x.childrenOf(s)
-		up, ok := x.parent(s)
-		x.orphan(s)
-		for _, kid := range kids {
-			x.orphan(kid)
-		}
-		if !ok && len(kids) > 0 {
-			up, kids = kids[0], kids[1:]
-		}
-		for _, kid := range kids {
-			parent := x.below(up, kid)
-			x.setParent(kid, parent)
-			x.tie(kid, parent)
-		}
+// detach takes a dying node out of the tree. Its children move to its parent's side, or to the side of the
+// first of them when it was the root; the walk down from there cannot enter the moving subtree.
+func (x *Index) detach(slot uint32) {
+	kids := x.childrenOf(slot)
+	up, ok := x.parent(slot)
+	x.orphan(slot)
+	for _, kid := range kids {
+		x.orphan(kid)
+	}
+	if !ok && len(kids) > 0 {
+		up, kids = kids[0], kids[1:]
+	}
+	for _, kid := range kids {
+		parent := x.below(up, kid)
+		x.setParent(kid, parent)
+		x.tie(kid, parent)
 	}
 }
 
@@ -122,21 +186,38 @@ func (x *Index) tie(a, b uint32) {
 func (x *Index) eachNode(f func(slot uint32, level int)) {
 	for at, b := range *x.blocks.Load() {
 		for i := range blockNodes {
-			if b.present[i] {
+			if b.state[i] != absent {
 				f(uint32(at<<blockShift|i), int(b.level[i]))
 			}
 		}
 	}
 }
 
-// replaceEntry makes the first node of the highest level the entry point.
-func (x *Index) replaceEntry() {
-	best := noEntry
-	x.eachNode(func(slot uint32, level int) {
-		if best == noEntry || level > int(best>>32) {
-			best = uint64(level)<<32 | uint64(slot)
-		}
-	})
-	x.entry.Store(best)
+// replaceEntry makes a node of the highest level the entry point: one that the old entry linked to there or,
+// where it knew none, the first in order of slot.
+func (x *Index) replaceEntry(old uint32) {
 	x.log.dirty = true
+	top := maxLevel
+	for top >= 0 && x.levels[top] == 0 {
+		top--
+	}
+	if top < 0 {
+		x.entry.Store(noEntry)
+		return
+	}
+	best := noEntry
+	for _, s := range read(x.list(old, top), nil) {
+		if b, i := x.block(s); b.state[i] == present && int(b.level[i]) == top {
+			best = uint64(s)
+			break
+		}
+	}
+	if best == noEntry {
+		x.eachNode(func(slot uint32, level int) {
+			if best == noEntry && level == top {
+				best = uint64(slot)
+			}
+		})
+	}
+	x.entry.Store(uint64(top)<<32 | best)
 }

@@ -76,7 +76,7 @@ func (x *Index) setParent(slot, parent uint32) {
 	b.parent[i] = parent + 1
 	pb, pi := x.block(parent)
 	pb.children[pi]++
-	x.logParent(slot, parent+1)
+	x.logOp(opParent, slot, x.placed(parent+1))
 }
 
 // orphan makes slot a root.
@@ -88,5 +88,5 @@ func (x *Index) orphan(slot uint32) {
 	pb, pi := x.block(b.parent[i] - 1)
 	pb.children[pi]--
 	b.parent[i] = 0
-	x.logParent(slot, 0)
+	x.logOp(opParent, slot, 0)
 }

@@ -16,13 +16,18 @@ type walker struct {
 	visited []uint32      // the epoch in which each slot was seen
 	epoch   uint32
 	pool    []uint64 // beam: key(distance, slot), ascending; the lowest bit marks expanded ones
-	front   []uint64 // narrow search: heap of keys to expand
+	front   []uint64 // narrow search and Remove: heap of keys to expand
 	ids     [vector.MaxGather]uint32
 	out     [vector.MaxGather]float32
-	chosen  []uint32
-	cands   []candidate
-	around  []uint32 // bypass: the links to choose from
-	queue   []uint32 // bypass: the links to look at
+
+	// Of the feeding goroutine only.
+	chosen []uint32 // choose: the result
+	cands  []candidate
+	keep   []uint32 // set: the links that stay
+	found  []uint32 // Remove: the nodes that link to the removed one
+	around []uint32 // bypass: the links to choose from
+	queue  []uint32 // bypass: the links to look at
+	reads  int      // lists that Remove has read, for its tests
 }
 
 // candidate is a possible link.
