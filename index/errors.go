@@ -113,12 +113,16 @@ func (e *ChunkError) Error() string {
 // Unwrap returns the cause.
 func (e *ChunkError) Unwrap() error { return e.Err }
 
-// cause never is empty, whatever a model client returned.
+// cause never is empty, nor ends in nothing, whatever a model client returned.
 func cause(err error) string {
-	if s := err.Error(); s != "" {
-		return s
+	inner := err
+	for next := errors.Unwrap(inner); next != nil; next = errors.Unwrap(inner) {
+		inner = next
 	}
-	return fmt.Sprintf("error of type %T without a message", err)
+	if inner.Error() != "" {
+		return err.Error()
+	}
+	return fmt.Sprintf("%serror of type %T without a message", err.Error(), inner)
 }
 
 // EmbeddingError says what is wrong with an embedder's answer.
