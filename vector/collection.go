@@ -50,12 +50,12 @@ type generation struct {
 	index  Index // nil: every search scans
 	// fed is the number of slots that the index has taken in or may ignore. The rest is the tail.
 	fed atomic.Uint32
-	// whole is false while the index holds ghosts: it is not searched then.
+	// whole is false from a loading that made ghosts until they are removed: the index is not searched then.
 	whole atomic.Bool
 
-	ghosts []uint32 // slots of the index without vectors; guarded by feed.mu
-	gone   []uint32 // slots that no view shows and no index holds, ascending; guarded by feed.mu
-	dead   []uint32 // deleted slots not yet gone; guarded by mu
+	doomed []uint32 // slots that no view shows but the index holds; guarded by feed.mu
+	gone   []uint32 // slots that no view shows and no index holds; guarded by feed.mu
+	dead   []uint32 // deleted slots not yet gone, in order of their end; guarded by mu
 }
 
 func newCollection(s *Set, ws, name string, id collectionID, c Config) *Collection {

@@ -137,7 +137,7 @@ func (c *Collection) work() bool {
 	c.take(feedBatch)
 	c.reclaim()
 	g := c.gen.Load()
-	return g.index != nil && g.fed.Load() < g.points.Len()
+	return g.index != nil && (g.fed.Load() < g.points.Len() || len(g.doomed) > 0)
 }
 
 // adopt gives the collection an index once it has outgrown the exact threshold.

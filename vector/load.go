@@ -36,7 +36,7 @@ func (c *Collection) load(r kv.Reader) error {
 	if index.x != nil {
 		index.x.Attach(rows.p, slots)
 		g.fed.Store(first)
-		g.ghosts = ghosts
+		g.doomed = ghosts
 		g.whole.Store(len(ghosts) == 0)
 	}
 	c.gen.Store(g)

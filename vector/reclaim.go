@@ -9,69 +9,58 @@ import (
 const (
 	// compactMin garbage slots are kept before a move to new points is worth its cost.
 	compactMin = 256
+	// removeBatch slots are removed from an index between two looks at other work: some ten milliseconds.
+	removeBatch = 64
 	// A graph of which more than 1/rebuildShare is to be removed at once is built anew instead.
 	rebuildShare = 2
 	// An index is given up when the codes have shrunk to 1/abandonShare of the exact threshold.
 	abandonShare = 2
 )
 
-// reclaim forgets deleted vectors that no view shows any more: the index reconnects around them, and when
-// they are more than the living, the collection moves to new points without them. feed.mu is held.
+// reclaim forgets deleted vectors that no view shows any more: the index reconnects around them, removeBatch
+// at a time, and when they are more than the living, the collection moves to new points without them.
+// feed.mu is held.
 func (c *Collection) reclaim() {
 	g := c.gen.Load()
-	if len(g.ghosts) > 0 {
-		g.index.Remove(g.ghosts)
-		g.gone = merge(g.gone, g.ghosts)
-		g.ghosts = nil
-		g.whole.Store(true)
-	}
-	removed := c.reap(g)
-	rebuild := false
-	if len(removed) > 0 {
-		var indexed []uint32
-		fed := g.fed.Load()
-		for _, slot := range removed {
-			if slot < fed {
-				indexed = append(indexed, slot)
-			}
+	fed := g.fed.Load()
+	for _, slot := range c.reap(g) {
+		if g.index != nil && slot < fed {
+			g.doomed = append(g.doomed, slot)
+		} else {
+			g.gone = append(g.gone, slot)
 		}
-		if g.index != nil && len(indexed) > 0 {
-			if rebuild = len(indexed) > g.index.Stats().Nodes/rebuildShare; !rebuild {
-				g.index.Remove(indexed)
-			}
-		}
-		g.gone = merge(g.gone, removed)
 	}
 	abandon := g.index != nil && c.codeBytes() < c.set.o.ExactBytes/abandonShare
+	rebuild := len(g.doomed) > 0 && len(g.doomed) > g.index.Stats().Nodes/rebuildShare
+	n := len(g.doomed)
+	if n > 0 && !abandon && !rebuild {
+		n = min(n, removeBatch)
+		g.index.Remove(g.doomed[:n])
+	}
+	g.gone = append(g.gone, g.doomed[:n]...)
+	g.doomed = g.doomed[n:]
+	if len(g.doomed) == 0 {
+		g.whole.Store(true)
+	}
 	if rebuild || abandon || len(g.gone) > compactMin+c.count.Load().n {
 		c.move(g, rebuild, abandon)
 	}
 }
 
-// reap takes the slots from g.dead that no view shows, ascending.
+// reap takes the slots from g.dead that no view shows. They were deleted in the order in which they lie
+// there, so that it looks at no more than one that stays.
 func (c *Collection) reap(g *generation) []uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(g.dead) == 0 {
-		return nil
-	}
 	oldest := c.oldest()
-	var removed []uint32
-	g.dead = slices.DeleteFunc(g.dead, func(slot uint32) bool {
-		if g.points.Ended(slot) > oldest {
-			return false
-		}
-		removed = append(removed, slot)
-		return true
-	})
+	n := 0
+	for n < len(g.dead) && g.points.Ended(g.dead[n]) <= oldest {
+		n++
+	}
+	removed := slices.Clone(g.dead[:n])
+	g.dead = g.dead[n:]
 	slices.Sort(removed)
 	return removed
-}
-
-func merge(a, b []uint32) []uint32 {
-	a = append(a, b...)
-	slices.Sort(a)
-	return slices.Compact(a)
 }
 
 // move copies what is not gone to new points and swaps them in. Searches on the old generation go on
@@ -81,6 +70,7 @@ func (c *Collection) move(g *generation, rebuild, abandon bool) {
 	p := newPoints(c.config)
 	n := g.points.Len()
 	slots := make([]uint32, n)
+	slices.Sort(g.gone)
 	gone := g.gone
 	fed, oldFed := uint32(0), g.fed.Load()
 	to := uint32(0)
@@ -133,6 +123,10 @@ func (c *Collection) move(g *generation, rebuild, abandon bool) {
 	for _, slot := range g.dead {
 		next.dead = append(next.dead, slots[slot])
 	}
+	for _, slot := range g.doomed {
+		next.doomed = append(next.doomed, slots[slot])
+	}
+	next.whole.Store(len(next.doomed) == 0 || g.whole.Load())
 	c.gen.Store(next)
 }
 

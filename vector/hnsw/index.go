@@ -65,7 +65,7 @@ func Factory(o vector.IndexOptions) vector.Index { return New(o) }
 // New returns an empty index. Load or Attach comes next.
 func New(o vector.IndexOptions) *Index {
 	x := &Index{o: o, m: o.Config.M, scale: 1 / math.Log(float64(o.Config.M))}
-	x.log.persist, x.log.partBytes, x.log.commitBytes = o.Persist, partBytes, commitBytes
+	x.log.persist, x.log.partBytes, x.log.commitBytes, x.log.logMin = o.Persist, partBytes, commitBytes, logMin
 	x.log.rewrite, x.log.erase = true, true
 	x.blocks.Store(&[]*block{})
 	x.entry.Store(noEntry)

@@ -23,8 +23,9 @@ const (
 // opLog collects what the feeding methods do until Drain hands it out.
 type opLog struct {
 	persist bool
-	// partBytes and commitBytes are the constants, but in tests.
+	// partBytes, commitBytes and logMin are the constants, but in tests.
 	partBytes, commitBytes int
+	logMin                 int64
 
 	rewrite bool   // the next Drain writes a checkpoint; operations need not be kept
 	erase   bool   // what is persisted is unknown: the next checkpoint begins by removing it
@@ -42,7 +43,7 @@ type opLog struct {
 
 // take makes l what old is. Only one of the two may be used afterwards.
 func (l *opLog) take(old *opLog) {
-	l.persist, l.partBytes, l.commitBytes = old.persist, old.partBytes, old.commitBytes
+	l.persist, l.partBytes, l.commitBytes, l.logMin = old.persist, old.partBytes, old.commitBytes, old.logMin
 	l.rewrite, l.erase, l.dirty, l.buf = old.rewrite, old.erase, old.dirty, old.buf
 	l.fed, l.epoch, l.records, l.parts, l.places = old.fed, old.epoch, old.records, old.parts, old.places
 	l.logged.Store(old.logged.Load())
@@ -50,7 +51,7 @@ func (l *opLog) take(old *opLog) {
 }
 
 // limit is the size of the log from which a checkpoint costs less than going on.
-func (l *opLog) limit() int64 { return max(logMin, l.written.Load()/logShare) }
+func (l *opLog) limit() int64 { return max(l.logMin, l.written.Load()/logShare) }
 
 // keeps reports whether operations are kept for the next record.
 func (x *Index) keeps() bool {

@@ -46,36 +46,57 @@ var lsnKey = []byte{1, 'l'}
 
 func (s *store) open() {
 	s.t.Helper()
-	var err error
-	if s.kv, err = kv.Open("db", kv.Options{FS: s.fs}); err != nil {
-		s.t.Fatal(err)
-	}
-	s.lsn = 0
-	snap := s.view()
-	if v, err := snap.Get(lsnKey); err == nil {
-		if _, err := fmt.Sscan(string(v), &s.lsn); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	snap.Close()
-	snap = s.view()
-	defer snap.Close()
-	s.o.Update, s.o.Oldest = s.update, s.kv.OldestLSN
-	if s.set, err = vector.OpenSet(snap, s.o); err != nil {
+	if err := s.tryOpen(); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func (s *store) close() {
-	if s.set != nil {
-		if err := s.set.Close(); err != nil {
-			s.t.Error(err)
-		}
-		if err := s.kv.Close(); err != nil {
-			s.t.Error(err)
-		}
-		s.set = nil
+// tryOpen opens the store, or fails and leaves nothing open.
+func (s *store) tryOpen() (err error) {
+	if s.kv, err = kv.Open("db", kv.Options{FS: s.fs}); err != nil {
+		return err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.kv.Close())
+		}
+	}()
+	s.lsn = 0
+	snap, err := s.kv.Snapshot(0)
+	if err != nil {
+		return err
+	}
+	v, err := snap.Get(lsnKey)
+	if err == nil {
+		_, err = fmt.Sscan(string(v), &s.lsn)
+	} else if errors.Is(err, kv.ErrNotFound) {
+		err = nil
+	}
+	if err = errors.Join(err, snap.Close()); err != nil {
+		return err
+	}
+	if snap, err = s.kv.Snapshot(s.lsn); err != nil {
+		return err
+	}
+	s.o.Update, s.o.Oldest = s.update, s.kv.OldestLSN
+	s.set, err = vector.OpenSet(snap, s.o)
+	return errors.Join(err, snap.Close())
+}
+
+func (s *store) close() {
+	s.t.Helper()
+	if err := s.tryClose(); err != nil {
+		s.t.Error(err)
+	}
+}
+
+func (s *store) tryClose() error {
+	if s.set == nil {
+		return nil
+	}
+	err := errors.Join(s.set.Close(), s.kv.Close())
+	s.set = nil
+	return err
 }
 
 func (s *store) reopen() {
