@@ -22,7 +22,7 @@ type Options struct {
 	ReadOnly bool
 	// CacheBytes is the storage engine's block cache; 0: 64 MiB, at least 1 MiB. Memtables count against it.
 	CacheBytes int64
-	// MemTableBytes is the size of one memtable; 0: 32 MiB, range 64 KiB to 1 GiB. Four of them may exist
+	// MemTableBytes is the size of one memtable; 0: 8 MiB, range 64 KiB to 1 GiB. Four of them may exist
 	// while they are written out. A larger one absorbs more writes and makes a reopening after a kill slower.
 	MemTableBytes uint64
 	// Logger receives warnings; nil discards. Never document text or keys.

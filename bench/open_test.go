@@ -225,7 +225,7 @@ func openBare(b *testing.B, dir string) time.Duration {
 	var pb *pebble.DB
 	rows, bytes := 0, 0
 	cost := timed(b, func() (err error) {
-		pb, err = pebble.Open(dir, &pebble.Options{Cache: cache, MemTableSize: 32 << 20,
+		pb, err = pebble.Open(dir, &pebble.Options{Cache: cache, MemTableSize: ourMemTable,
 			FormatMajorVersion: pebble.FormatNewest, Logger: quiet{}})
 		if err != nil {
 			return err

@@ -19,8 +19,10 @@ type Options struct {
 	ReadOnly bool
 	// CacheBytes is the size of the block cache; default 64 MiB, at least 1 MiB. Memtables count against it.
 	CacheBytes int64
-	// MemTableBytes is the size of one memtable; default 32 MiB, 64 KiB to 1 GiB. A larger one absorbs more
-	// writes before a flush and makes the log that a reopening replays longer. Up to MemTables of them exist.
+	// MemTableBytes is the size of one memtable; default 8 MiB, 64 KiB to 1 GiB. A larger one makes each commit
+	// dearer (its memory is fresh and its list deeper: 200 kB take half as long again at 32 MiB) and the log that
+	// a reopening replays longer, and rewrites less (random keys are written 3.3 times at 32 MiB, 4.8 at 8, 5.1
+	// at 4). A batch that fills more than half of one is applied without it. Up to MemTables of them exist.
 	MemTableBytes uint64
 	// MemTables is the number of full memtables that may wait for their flush before Apply waits; default
 	// 4, at least 2.
@@ -55,7 +57,7 @@ const (
 // Defaults. Sizes are for a guest in another program's process on a small machine.
 const (
 	defaultCacheBytes    = 64 << 20
-	defaultMemTableBytes = 32 << 20
+	defaultMemTableBytes = 8 << 20
 	defaultMemTables     = 4
 	defaultL0Tables      = 24
 	defaultBloomBits     = 10
