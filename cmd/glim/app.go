@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/glimdb/db"
 	"github.com/spf13/cobra"
@@ -16,17 +16,18 @@ import (
 // app is one run of the command: its streams, its settings and the flags that all commands share.
 type app struct {
 	in       io.Reader
-	out, err io.Writer
+	out, err *output
 	getenv   func(string) string
 
 	flags  settings // as given by flags
 	config string
 	set    settings // resolved
+	from   sources
 	json   bool
 }
 
 func newApp(in io.Reader, out, errw io.Writer, getenv func(string) string) *app {
-	return &app{in: in, out: out, err: errw, getenv: getenv, flags: defaultSettings()}
+	return &app{in: in, out: newOutput(out, getenv), err: newOutput(errw, getenv), getenv: getenv, flags: defaultSettings()}
 }
 
 func (a *app) command() *cobra.Command {
@@ -43,42 +44,63 @@ configuration file) it uses any OpenAI-compatible endpoint.`,
   glim graph top`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Args:          subcommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			a.set, err = resolve(cmd.Flags(), a.flags, a.config, a.getenv)
+			a.set, a.from, err = resolve(cmd.Flags(), a.flags, a.config, a.getenv)
 			return err
 		},
 	}
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath()))
-	})
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misused(cmd, err.Error()) })
 	addFlags(root.PersistentFlags(), &a.flags, &a.config)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON for programs")
 	root.AddCommand(a.insertCommand(), a.queryCommand(), a.docsCommand(), a.deleteCommand(), a.retryCommand(),
 		a.graphCommand(), a.statsCommand(), a.checkCommand(), a.dumpCommand(), a.loadCommand(), a.versionCommand(),
-		settingsHelp(), exitHelp())
+		a.settingsCommand(), a.exitCodesCommand())
 	return root
+}
+
+// misused is a command line that cmd cannot take.
+func misused(cmd *cobra.Command, what string) error {
+	return &failure{code: exitUsage, what: what, hint: "see `" + cmd.CommandPath() + " --help`"}
 }
 
 // args wraps an argument check so that its failure is a usage error.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {
 		if err := check(cmd, given); err != nil {
-			return usage(fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath()))
+			return misused(cmd, err.Error())
 		}
 		return nil
 	}
 }
 
+// subcommand is the argument check of a command that only groups others.
+func subcommand(cmd *cobra.Command, given []string) error {
+	if len(given) == 0 {
+		return nil
+	}
+	what := fmt.Sprintf("%s has no command %q", cmd.CommandPath(), given[0])
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(given[0]); len(near) > 0 {
+		what += "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return misused(cmd, what)
+}
+
 // open opens the database. Only insert and load may create one: any other command on a missing directory
 // is a mistake, most often a forgotten --db.
 func (a *app) open(create, readOnly bool) (*db.DB, error) {
-	if !create {
-		if _, err := os.Stat(a.set.DB); errors.Is(err, fs.ErrNotExist) {
-			return nil, &exitError{exitNotFound, fmt.Errorf("no database at %s: insert something first, or name another with --db", a.set.DB)}
+	switch st, err := os.Stat(a.set.DB); {
+	case errors.Is(err, fs.ErrNotExist):
+		if !create {
+			return nil, notFound("`glim insert` something first, or name another with --db", "no database at %s", a.set.DB)
 		}
+	case err == nil && !st.IsDir():
+		return nil, usage("%s is a file; a database is a directory: name one with --db", a.set.DB)
 	}
 	o, err := a.options()
 	if err != nil {
@@ -98,49 +120,15 @@ func (a *app) with(create, readOnly bool, f func(*db.DB) error) error {
 }
 
 // view runs f in one read transaction of an existing database.
-func (a *app) view(ctx context.Context, f func(*db.DB, *db.Tx) error) error {
-	return a.with(false, true, func(d *db.DB) error {
-		return d.View(ctx, func(tx *db.Tx) error { return f(d, tx) })
-	})
+func (a *app) view(ctx context.Context, f func(*db.Tx) error) error {
+	return a.with(false, true, func(d *db.DB) error { return d.View(ctx, f) })
 }
 
-func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
-
-func settingsHelp() *cobra.Command {
-	return &cobra.Command{Use: "settings", Short: "Where settings come from, and in which order", Long: `A setting has one name in three spellings: a flag (--chat-model), an environment variable (GLIM_CHAT_MODEL)
-and a key of the configuration file (chat_model).
-
-  1. a flag
-  2. the environment: GLIM_..., then OPENAI_BASE_URL and OPENAI_API_KEY where the GLIM_ variable is not set
-  3. the configuration file: --config, $GLIM_CONFIG, ./glim.yaml, then glim/config.yaml in the user's
-     configuration folder; the first that exists is read
-  4. the default
-
-The API key is never a flag, since it would show in the process list: use GLIM_API_KEY or api_key.
-
-Example of a configuration file:
-
-  db: ./notes.db
-  base_url: http://localhost:11434/v1
-  chat_model: qwen3
-  embed_model: nomic-embed-text
-  embed_dim: 768
-  timeout: 2m
-`}
-}
-
-func exitHelp() *cobra.Command {
-	return &cobra.Command{Use: "exit-codes", Short: "What exit codes mean", Long: `  0    done
-  1    failed; the message says why
-  2    wrong command line, environment or configuration
-  3    no such document, entity or database
-  4    some inputs failed, all others are done
-  5    database locked, read-only or disk full
-  6    check found problems
-  130  interrupted; what was finished is kept`}
+// bounded reads a flag that is a number: zero and below mean nothing, and silently using another value
+// would be a lie.
+func bounded(flag string, n, least, most int) error {
+	if n < least || n > most {
+		return usage("--%s %d: want %d to %d", flag, n, least, most)
+	}
+	return nil
 }

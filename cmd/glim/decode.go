@@ -90,9 +90,9 @@ func isHTML(f file) bool {
 
 func toUTF8(raw []byte, name string, isPage bool) (string, error) {
 	if name != autoEncoding {
-		e, err := htmlindex.Get(name)
+		e, err := encodingNamed(name)
 		if err != nil {
-			return "", fmt.Errorf("unknown encoding %q: use a name such as utf-8, utf-16le, shift_jis, gbk, euc-kr, windows-1252", name)
+			return "", err
 		}
 		return decodeWith(e, raw)
 	}
@@ -113,6 +113,14 @@ func toUTF8(raw []byte, name string, isPage bool) (string, error) {
 		return decodeWith(e, raw)
 	}
 	return "", guess(raw)
+}
+
+func encodingNamed(name string) (encoding.Encoding, error) {
+	e, err := htmlindex.Get(name)
+	if err != nil {
+		return nil, fmt.Errorf("unknown encoding %q: use auto, or a name such as utf-8, utf-16le, shift_jis, gbk, euc-kr, windows-1252", name)
+	}
+	return e, nil
 }
 
 // declaresCharset looks where HTML allows the declaration: in the first 1,024 bytes.

@@ -1,10 +1,12 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"io"
-	"os"
+	"maps"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/index"
@@ -17,29 +19,27 @@ func (a *app) docsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "docs [ID]",
 		Short: "List documents with their status, or show one",
+		Long:  "Docs lists the documents with status and counts, or tells about one: what was found in it, what was dropped and why.",
 		Example: `  glim docs
   glim docs --status failed
+  glim docs notes/lamp.md
   glim docs notes/lamp.md --text`,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
+			switch {
+			case len(given) == 0 && text:
+				return usage("--text needs the id of a document")
+			case f.Status != "" && !slices.Contains(statuses, f.Status):
+				return usage("--status %s: want %s", f.Status, strings.Join(statuses, ", "))
+			}
 			return a.with(false, true, func(d *db.DB) error {
 				switch {
-				case len(given) == 1 && text:
-					t, err := d.Text(cmd.Context(), given[0])
-					if err == nil {
-						_, err = fmt.Fprintln(a.out, t)
-					}
-					return err
-				case len(given) == 1:
-					i, err := d.Document(cmd.Context(), given[0])
-					if err != nil {
-						return err
-					}
-					return a.printJSON(i)
+				case len(given) == 0:
+					return a.docs(cmd.Context(), d, f)
 				case text:
-					return usage(errors.New("--text needs the id of a document"))
+					return a.docText(cmd.Context(), d, given[0])
 				}
-				return a.list(cmd, d, f)
+				return a.doc(cmd.Context(), d, given[0])
 			})
 		},
 	}
@@ -47,13 +47,17 @@ func (a *app) docsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.PathPrefix, "prefix", "", "only those whose path begins so")
 	cmd.Flags().StringVar(&f.Track, "track", "", "only those of one insert")
 	cmd.Flags().BoolVar(&text, "text", false, "print the text of the document")
+	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statuses, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-func (a *app) list(cmd *cobra.Command, d *db.DB, f index.Filter) error {
+// statuses are those of index.Info.Status, in the order of a document's life.
+var statuses = []string{"pending", "processing", "processed", "failed"}
+
+func (a *app) docs(ctx context.Context, d *db.DB, f index.Filter) error {
 	n := 0
-	var all []index.Info
-	for i, err := range d.Documents(cmd.Context(), f) {
+	all := []index.Info{}
+	for i, err := range d.Documents(ctx, f) {
 		if err != nil {
 			return err
 		}
@@ -62,201 +66,88 @@ func (a *app) list(cmd *cobra.Command, d *db.DB, f index.Filter) error {
 			all = append(all, i)
 			continue
 		}
-		fmt.Fprintf(a.out, "%-10s %4d chunks %5d entities %5d relations  %s\n", i.Status, i.Chunks, i.Entities, i.Relations, printable(i.ID))
+		a.out.printf("%-10s %5d chunks %5d entities %5d relations  %s\n", i.Status, i.Chunks, i.Entities, i.Relations, i.ID)
 		if i.Error != "" {
-			fmt.Fprintf(a.out, "%11s%s\n", "", i.Error)
+			a.out.printf("%11s%s\n", "", i.Error)
 		}
 		for _, w := range i.Warnings {
-			fmt.Fprintf(a.out, "%11snote: %s\n", "", w)
+			a.out.printf("%11snote: %s\n", "", w)
 		}
 	}
-	if a.json {
-		return a.printJSON(nonNil(all))
-	}
-	if n == 0 {
-		fmt.Fprintln(a.out, "no documents")
+	switch {
+	case a.json:
+		return a.out.json(all)
+	case n == 0 && (f.Status != "" || f.PathPrefix != "" || f.Track != ""):
+		a.out.printf("no such documents\n")
+	case n == 0:
+		a.out.printf("no documents; insert some with `glim insert`\n")
 	}
 	return nil
 }
 
-func (a *app) deleteCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "delete ID...",
-		Short: "Delete documents and everything that only they say",
-		Long:  "Delete removes documents in one step. Entities and relations that other documents mention stay, and say only what those say.",
-		Example: `  glim delete notes/lamp.md
-  glim delete notes/a.md notes/b.md`,
-		Args: args(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, ids []string) error {
-			return a.with(false, false, func(d *db.DB) error {
-				r, err := d.Delete(cmd.Context(), ids...)
-				if err != nil {
-					return err
-				}
-				if a.json {
-					return a.printJSON(r)
-				}
-				fmt.Fprintf(a.out, "deleted %s with %s, %s and %s; %d shared ones were derived again\n", count(r.Documents, "document"),
-					count(r.Chunks, "chunk"), count(r.Entities, "entity"), count(r.Relations, "relation"), r.Rederived)
-				return nil
-			})
-		},
+func (a *app) docText(ctx context.Context, d *db.DB, id string) error {
+	t, err := d.Text(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		return a.out.json(map[string]string{"id": id, "text": t})
 	}
+	_, err = fmt.Fprintln(a.out, t)
+	return err
 }
 
-func (a *app) retryCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "retry [ID...]",
-		Short: "Try failed documents again, all of them when none is named",
-		Example: `  glim retry
-  glim retry notes/lamp.md`,
-		RunE: func(cmd *cobra.Command, ids []string) error {
-			return a.with(false, false, func(d *db.DB) error {
-				if _, err := d.Retry(cmd.Context(), ids...); err != nil {
-					return err
-				}
-				bar := newProgress(a.err)
-				s, err := d.Process(cmd.Context(), index.ProcessOptions{Progress: bar.event})
-				bar.end()
-				if err != nil {
-					return err
-				}
-				if a.json {
-					return a.printJSON(s)
-				}
-				fmt.Fprintf(a.out, "%s processed, %d failed\n", count(s.Processed, "document"), s.Failed)
-				for id, e := range s.Errors {
-					fmt.Fprintf(a.out, "  %s: %s\n", printable(id), e)
-				}
-				if s.Failed > 0 {
-					return &exitError{exitPartial, fmt.Errorf("%s failed again", count(s.Failed, "document"))}
-				}
-				return nil
-			})
-		},
+// doc tells all about one document.
+func (a *app) doc(ctx context.Context, d *db.DB, id string) error {
+	i, err := d.Document(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		return a.out.json(i)
 	}
-}
-
-func (a *app) statsCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "stats", Short: "Show what the database holds and which models made it", Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(false, true, func(d *db.DB) error {
-				s, err := d.Stats(cmd.Context())
-				if err != nil {
-					return err
-				}
-				if a.json {
-					return a.printJSON(s)
-				}
-				fmt.Fprintf(a.out, "%s, LSN %d\n", a.set.DB, s.LSN)
-				fmt.Fprintf(a.out, "  documents  %d%s\n", s.Documents, statuses(s.Statuses))
-				fmt.Fprintf(a.out, "  chunks     %d\n  entities   %d\n  relations  %d\n", s.Chunks, s.Entities, s.Relations)
-				fmt.Fprintf(a.out, "  on disk    %s\n  vectors    %s in memory\n", bytesOf(s.DiskBytes), bytesOf(s.VectorBytes))
-				fmt.Fprintf(a.out, "  embedder   %s (%d dimensions)\n  extractor  %s\n  tokenizer  %s\n", s.Models.Embedder, s.Models.Dim, s.Models.Extractor, s.Models.Tokenizer)
-				if s.Models.Chat != "" {
-					fmt.Fprintf(a.out, "  chat       %s\n", s.Models.Chat)
-				}
-				return nil
-			})
-		},
-	}
-}
-
-func statuses(m map[string]int) string {
-	out := ""
-	for _, name := range []string{"pending", "processing", "failed"} {
-		if m[name] > 0 {
-			out += fmt.Sprintf(", %d %s", m[name], name)
+	row := func(name, value string) {
+		if value != "" {
+			a.out.printf("  %-11s %s\n", name, value)
 		}
 	}
-	return out
+	a.out.printf("%s\n", i.ID)
+	row("status", i.Status)
+	row("error", i.Error)
+	if i.Replacing {
+		row("", "the version before this one stays visible until it is processed")
+	}
+	if i.Path != i.ID {
+		row("path", i.Path)
+	}
+	row("text", bytesOf(int64(i.Bytes)))
+	row("found", fmt.Sprintf("%s, %s, %s", count(i.Chunks, "chunk"), count(i.Entities, "entity"), count(i.Relations, "relation")))
+	row("dropped", reasonsOf(i.Dropped))
+	row("repaired", reasonsOf(i.Repaired))
+	if i.Truncated > 0 {
+		row("cut off", count(i.Truncated, "model reply"))
+	}
+	if i.Removed > 0 {
+		row("removed", count(i.Removed, "unusable character"))
+	}
+	for _, w := range i.Warnings {
+		row("note", w)
+	}
+	if i.Usage.Calls > 0 {
+		row("models", fmt.Sprintf("%s, %d + %d tokens", count(i.Usage.Calls, "call"), i.Usage.PromptTokens, i.Usage.CompletionTokens))
+	}
+	if !i.EndedAt.IsZero() {
+		row("processed", i.EndedAt.Local().Format(time.DateTime)+" in "+short(i.EndedAt.Sub(i.StartedAt)))
+	}
+	row("track", i.Track)
+	return nil
 }
 
-func bytesOf(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+// reasonsOf lists counts by reason.
+func reasonsOf(m map[string]int) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		parts = append(parts, fmt.Sprintf("%d %s", m[name], strings.ReplaceAll(name, "_", " ")))
 	}
-	return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-}
-
-func (a *app) checkCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "check", Short: "Compare everything stored with everything else", Args: args(cobra.NoArgs),
-		Long: "Check reads the whole database and compares texts, chunks, vectors, graph, sources and statuses in both directions.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(false, true, func(d *db.DB) error {
-				var found []db.Problem
-				for p, err := range d.Check(cmd.Context()) {
-					if err != nil {
-						return err
-					}
-					found = append(found, p)
-					if !a.json {
-						fmt.Fprintln(a.out, p)
-					}
-				}
-				if a.json {
-					if err := a.printJSON(nonNil(found)); err != nil {
-						return err
-					}
-				}
-				if len(found) > 0 {
-					return &exitError{exitProblems, fmt.Errorf("%s found", count(len(found), "problem"))}
-				}
-				if !a.json {
-					fmt.Fprintln(a.out, "no problems found")
-				}
-				return nil
-			})
-		},
-	}
-}
-
-func (a *app) dumpCommand() *cobra.Command {
-	var file string
-	var logical bool
-	cmd := &cobra.Command{
-		Use: "dump", Short: "Write everything as JSON Lines", Args: args(cobra.NoArgs),
-		Long: "Dump writes the whole logical state, sorted, one JSON object a line; `glim load` reads it back.",
-		Example: `  glim dump --output backup.jsonl
-  glim dump | zstd > backup.jsonl.zst`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(false, true, func(d *db.DB) error {
-				return toFile(a.out, file, func(w io.Writer) error { return d.Dump(cmd.Context(), w, db.DumpOptions{Logical: logical}) })
-			})
-		},
-	}
-	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` instead of standard output")
-	cmd.Flags().BoolVar(&logical, "logical", false, "leave out what may differ between equal databases (times)")
-	return cmd
-}
-
-func (a *app) loadCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "load [FILE]", Short: "Read a dump into an empty database", Args: args(cobra.MaximumNArgs(1)),
-		Example: `  glim load backup.jsonl --db restored.db
-  zstdcat backup.jsonl.zst | glim load --db restored.db`,
-		RunE: func(cmd *cobra.Command, given []string) error {
-			r := a.in
-			if len(given) == 1 && given[0] != stdinArg {
-				f, err := os.Open(given[0])
-				if err != nil {
-					return err
-				}
-				defer f.Close()
-				r = f
-			}
-			return a.with(true, false, func(d *db.DB) error {
-				n, err := d.Load(cmd.Context(), r)
-				if err == nil && !a.json {
-					fmt.Fprintf(a.out, "%s loaded\n", count(n, "record"))
-				}
-				return err
-			})
-		},
-	}
+	return strings.Join(parts, ", ")
 }

@@ -1,19 +1,16 @@
 package main
 
 import (
-	"bufio"
+	"crypto/sha256"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/graph"
@@ -23,13 +20,16 @@ import (
 func (a *app) graphExport() *cobra.Command {
 	var format, file string
 	cmd := &cobra.Command{
-		Use: "export", Short: "Write the whole graph as GraphML or JSON", Args: args(cobra.NoArgs),
+		Use:   "export",
+		Short: "Write the whole graph as GraphML or JSON",
+		Long:  "Export writes all entities and relations with their properties: GraphML as Gephi, yEd and networkx read it, or JSON.",
 		Example: `  glim graph export --format graphml > graph.graphml
   glim graph export --format json --output graph.json`,
+		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			write, ok := map[string]func(io.Writer, exported) error{"graphml": writeGraphML, "json": writeGraphJSON}[format]
 			if !ok {
-				return usage(fmt.Errorf("unknown format %q: use graphml or json", format))
+				return usage("--format %s: want graphml or json", format)
 			}
 			return a.inGraph(cmd, func(g *db.Graph) error {
 				return toFile(a.out, file, func(w io.Writer) error { return write(w, exported{g.Nodes, g.Edges}) })
@@ -39,31 +39,6 @@ func (a *app) graphExport() *cobra.Command {
 	cmd.Flags().StringVarP(&format, "format", "f", "graphml", "graphml or json")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` instead of standard output")
 	return cmd
-}
-
-// toFile writes through a buffer to stdout, or to a file that takes its name only when it is whole.
-func toFile(stdout io.Writer, name string, f func(io.Writer) error) error {
-	if name == "" {
-		return buffered(stdout, f)
-	}
-	partial := name + ".partial"
-	h, err := os.Create(partial)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(buffered(h, f), h.Close())
-	if err == nil {
-		return os.Rename(partial, name)
-	}
-	return errors.Join(err, os.Remove(partial))
-}
-
-func buffered(w io.Writer, f func(io.Writer) error) error {
-	b := bufio.NewWriterSize(w, 1<<16)
-	if err := f(b); err != nil {
-		return err
-	}
-	return b.Flush()
 }
 
 // exported is what an export reads: each may be ranged over more than once, on one view.
@@ -135,41 +110,30 @@ func jsonLines[T any](w io.Writer, seq iter.Seq2[T, error], f func(T) map[string
 	return nil
 }
 
-// writeGraphML streams GraphML as Gephi, yEd and networkx read it. Characters that XML forbids are
-// replaced by U+FFFD; lists are joined by "|".
+// writeGraphML streams GraphML as Gephi, yEd and networkx read it: a node's id is its name. Characters that
+// XML forbids are replaced by U+FFFD; lists are joined by "|".
 func writeGraphML(w io.Writer, g exported) error {
 	x := &xmlWriter{w: w}
 	x.raw(xml.Header)
 	x.raw(`<graphml xmlns="http://graphml.graphdrawing.org/xmlns">` + "\n")
 	keys := make(map[string]string) // "node:description" -> d0
-	for _, part := range []struct {
-		kind  string
-		props iter.Seq2[graph.Props, error]
-	}{{"node", propsOf(g.nodes(), nodeProps)}, {"edge", propsOf(g.edges(), edgeProps)}} {
-		types := make(map[string]string)
-		for p, err := range part.props {
-			if err != nil {
-				return err
-			}
-			for name, v := range p {
-				types[name] = xmlType(v)
-			}
-		}
-		for _, name := range slices.Sorted(maps.Keys(types)) {
-			id := "d" + strconv.Itoa(len(keys))
-			keys[part.kind+":"+name] = id
-			x.raw(`  <key id="` + id + `" for="` + part.kind + `" attr.name="`)
-			x.text(name)
-			x.raw(`" attr.type="` + types[name] + `"/>` + "\n")
-		}
+	nodeTypes, err := typesOf(g.nodes(), nodeProps)
+	if err != nil {
+		return err
 	}
+	x.declare(keys, "node", nodeTypes)
+	edgeTypes, err := typesOf(g.edges(), edgeProps)
+	if err != nil {
+		return err
+	}
+	x.declare(keys, "edge", edgeTypes)
 	x.raw(`  <graph edgedefault="undirected">` + "\n")
 	for n, err := range g.nodes() {
 		if err != nil {
 			return err
 		}
 		x.raw(`    <node id="`)
-		x.text(n.Name)
+		x.id(n.Name)
 		x.raw(`">` + "\n")
 		x.data(keys, "node", nodeProps(n))
 		x.raw("    </node>\n")
@@ -179,9 +143,9 @@ func writeGraphML(w io.Writer, g exported) error {
 			return err
 		}
 		x.raw(`    <edge source="`)
-		x.text(e.Src)
+		x.id(e.Src)
 		x.raw(`" target="`)
-		x.text(e.Dst)
+		x.id(e.Dst)
 		x.raw(`">` + "\n")
 		x.data(keys, "edge", edgeProps(e))
 		x.raw("    </edge>\n")
@@ -190,14 +154,22 @@ func writeGraphML(w io.Writer, g exported) error {
 	return x.err
 }
 
-func propsOf[T any](seq iter.Seq2[T, error], f func(T) graph.Props) iter.Seq2[graph.Props, error] {
-	return func(yield func(graph.Props, error) bool) {
-		for v, err := range seq {
-			if !yield(f(v), err) || err != nil {
-				return
+// typesOf is the GraphML type of every property.
+func typesOf[T any](seq iter.Seq2[T, error], props func(T) graph.Props) (map[string]string, error) {
+	types := make(map[string]string)
+	for v, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		for name, v := range props(v) {
+			t := xmlType(v)
+			if was, ok := types[name]; ok && was != t {
+				t = "string" // one property, several types: a graph made by hand
 			}
+			types[name] = t
 		}
 	}
+	return types, nil
 }
 
 func nodeProps(n *graph.Node) graph.Props {
@@ -242,16 +214,41 @@ func (x *xmlWriter) raw(s string) {
 	}
 }
 
-// text escapes s. encoding/xml replaces characters that XML forbids, but lets U+FFFE through as UTF-8;
-// invalid UTF-8 is replaced here, so that two parsers cannot disagree.
+// declare writes the keys of one kind and notes their ids in keys.
+func (x *xmlWriter) declare(keys map[string]string, kind string, types map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		id := "d" + strconv.Itoa(len(keys))
+		keys[kind+":"+name] = id
+		x.raw(`  <key id="` + id + `" for="` + kind + `" attr.name="`)
+		x.text(name)
+		x.raw(`" attr.type="` + types[name] + `"/>` + "\n")
+	}
+}
+
+// text escapes s.
 func (x *xmlWriter) text(s string) {
-	if x.err != nil {
-		return
+	if x.err == nil {
+		x.err = xml.EscapeText(x.w, []byte(strings.Map(inXML, s)))
 	}
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// id writes a name so that different names stay different: one that XML cannot hold gets a digest, since
+// what distinguishes it may be what is replaced.
+func (x *xmlWriter) id(name string) {
+	x.text(name)
+	if strings.Map(inXML, name) != name {
+		sum := sha256.Sum256([]byte(name))
+		x.text(fmt.Sprintf("#%x", sum[:8]))
 	}
-	x.err = xml.EscapeText(x.w, []byte(s))
+}
+
+// inXML replaces what is no character of XML 1.0; ranging over a string has replaced invalid UTF-8 before.
+func inXML(r rune) rune {
+	switch {
+	case r == '\t', r == '\n', r == '\r', r >= 0x20 && r <= 0xd7ff, r >= 0xe000 && r <= 0xfffd, r >= 0x10000:
+		return r
+	}
+	return '\uFFFD'
 }
 
 func (x *xmlWriter) data(keys map[string]string, kind string, p graph.Props) {

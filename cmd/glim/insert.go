@@ -3,18 +3,23 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
+	"iter"
 	"path/filepath"
-	"slices"
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/index"
 	"github.com/spf13/cobra"
 )
 
-// enqueueBytes is how much text is put into one enqueue commit: few commits for many small files, and
-// memory for one large one.
-const enqueueBytes = 16 << 20
+const (
+	// enqueueBytes is how much text is put into one enqueue commit: few commits for many small files, and
+	// memory for one large one.
+	enqueueBytes = 16 << 20
+	// maxWorkers is the library's own bound.
+	maxWorkers = 64
+	// shownDocuments is how many documents the report names one by one.
+	shownDocuments = 20
+)
 
 type insertFlags struct {
 	encoding, stdinID string
@@ -38,15 +43,29 @@ declared HTML encodings are read. Interrupt with Ctrl-C at any time: what is don
   curl -s https://example.com/page.html | glim insert - --id page.html
   glim insert old/ --encoding shift_jis`,
 		Args: args(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, given []string) error { return a.insert(cmd.Context(), given, f) },
+		RunE: func(cmd *cobra.Command, given []string) error {
+			if err := f.validate(); err != nil {
+				return err
+			}
+			return a.insert(cmd.Context(), given, f)
+		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.encoding, "encoding", autoEncoding, "encoding of the files: auto, or a name such as shift_jis")
 	fl.StringVar(&f.stdinID, "id", "stdin", "document `id` of standard input")
 	fl.BoolVar(&f.noReplace, "no-replace", false, "refuse changed documents instead of replacing them")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would be read, store nothing")
-	fl.IntVar(&f.workers, "workers", 0, "documents processed at the same time (default 3)")
+	fl.IntVar(&f.workers, "workers", 0, "documents processed at the same time; 0 means 3")
 	return cmd
+}
+
+func (f *insertFlags) validate() error {
+	if f.encoding != autoEncoding {
+		if _, err := encodingNamed(f.encoding); err != nil {
+			return usage("--encoding: %v", err)
+		}
+	}
+	return bounded("workers", f.workers, 0, maxWorkers)
 }
 
 // inserted is the result of an insert, also its JSON form.
@@ -57,35 +76,53 @@ type inserted struct {
 	Summary   index.Summary     `json:"summary"`
 }
 
+// err is the end of an insert that could not take every input.
+func (r *inserted) err() error {
+	if n := len(r.Refused) + r.Summary.Failed; n > 0 {
+		return &failure{code: exitPartial, what: count(n, "input") + " could not be indexed, " + count(r.Summary.Processed, "document") + " could"}
+	}
+	return nil
+}
+
 func (a *app) insert(ctx context.Context, paths []string, f insertFlags) error {
 	in, errs := expand(paths)
 	res := inserted{Documents: []index.Outcome{}, Refused: map[string]string{}, Skipped: []string{}}
 	for _, err := range errs {
 		a.refuse(&res, err)
 	}
-	if f.dryRun {
+	switch {
+	case f.dryRun:
 		return a.dryRun(ctx, in, f, &res)
+	case len(in) == 0 && len(errs) > 0: // no database is made for nothing
+		if a.json {
+			return errors.Join(a.out.json(&res), res.err())
+		}
+		return res.err()
 	}
-	err := a.with(true, false, func(d *db.DB) error {
-		if err := a.enqueue(ctx, d, in, f, &res); err != nil {
-			return err
+	return a.with(true, false, func(d *db.DB) error {
+		err := a.enqueue(ctx, d, in, f, &res)
+		if err == nil {
+			res.Summary, err = a.process(ctx, d, f.workers)
 		}
-		bar := newProgress(a.err)
-		s, err := d.Process(ctx, index.ProcessOptions{Workers: f.workers, Progress: bar.event})
-		bar.end()
-		res.Summary = s
-		if err != nil {
-			return err
+		if ctx.Err() != nil {
+			return &failure{code: exitInterrupted, err: ctx.Err(), hint: "run the same command again to go on; no model reply is paid twice",
+				what: "interrupted: " + count(res.Summary.Processed, "document") + " done, the others wait"}
 		}
-		return a.report(ctx, d, &res)
-	})
-	if err != nil {
+		if err == nil {
+			err = a.report(ctx, d, &res)
+		}
+		if err == nil {
+			err = res.err()
+		}
 		return err
-	}
-	if n := len(res.Refused) + res.Summary.Failed; n > 0 {
-		return &exitError{exitPartial, fmt.Errorf("%s could not be indexed, everything else is", count(n, "input"))}
-	}
-	return nil
+	})
+}
+
+// process works off what waits and shows how far it is.
+func (a *app) process(ctx context.Context, d *db.DB, workers int) (index.Summary, error) {
+	bar := newProgress(a.err)
+	defer bar.end()
+	return d.Process(ctx, index.ProcessOptions{Workers: workers, Progress: bar.event})
 }
 
 // refuse notes one input that cannot become a document and says so at once.
@@ -94,8 +131,8 @@ func (a *app) refuse(res *inserted, err error) {
 	if ie, ok := errors.AsType[*inputError](err); ok {
 		name, err = ie.path, ie.err
 	}
-	res.Refused[filepath.ToSlash(name)] = err.Error()
-	fmt.Fprintf(a.err, "refused: %s: %v\n", printable(name), err)
+	res.Refused[filepath.ToSlash(name)] = plain(err)
+	a.err.printf("refused: %s: %s\n", name, plain(err))
 }
 
 // enqueue reads, decodes and stores the inputs in batches.
@@ -132,45 +169,34 @@ func (a *app) enqueue(ctx context.Context, d *db.DB, in []input, f insertFlags, 
 // enqueueBatch stores a batch. When some documents are refused, those are noted and the others stored.
 func (a *app) enqueueBatch(ctx context.Context, d *db.DB, policy index.Policy, docs []index.Document, res *inserted) error {
 	r, err := d.Enqueue(ctx, policy, docs...)
-	if refused := refusedDocuments(err); len(refused) > 0 {
+	if refused := allOf[*index.DocumentError](err); len(refused) > 0 {
+		bad := make(map[int]bool, len(refused))
 		for _, e := range refused {
-			a.refuse(res, &inputError{docs[e.Index].ID, e.Err})
+			bad[e.Index] = true
+			a.refuse(res, &inputError{docs[e.Index].ID, refusal(e)})
 		}
-		kept := slices.Collect(func(yield func(index.Document) bool) {
-			for i, doc := range docs {
-				if !slices.ContainsFunc(refused, func(e *index.DocumentError) bool { return e.Index == i }) && !yield(doc) {
-					return
-				}
+		var kept []index.Document
+		for i, doc := range docs {
+			if !bad[i] {
+				kept = append(kept, doc)
 			}
-		})
+		}
 		r, err = d.Enqueue(ctx, policy, kept...)
 	}
 	res.Documents = append(res.Documents, r.Documents...)
 	return err
 }
 
-// refusedDocuments takes a joined error apart.
-func refusedDocuments(err error) []*index.DocumentError {
-	if err == nil {
-		return nil
+// refusal is the reason of a refused document in words of the command.
+func refusal(e *index.DocumentError) error {
+	if errors.Is(e, db.ErrDuplicate) {
+		return errors.New("another text is stored under this id; leave out --no-replace to replace it")
 	}
-	if e, ok := err.(*index.DocumentError); ok { //nolint:errorlint // each member of the join is looked at by itself
-		return []*index.DocumentError{e}
-	}
-	var out []*index.DocumentError
-	switch u := err.(type) { //nolint:errorlint // walks the tree itself
-	case interface{ Unwrap() []error }:
-		for _, e := range u.Unwrap() {
-			out = append(out, refusedDocuments(e)...)
-		}
-	case interface{ Unwrap() error }:
-		out = refusedDocuments(u.Unwrap())
-	}
-	return out
+	return e.Err
 }
 
 // documents yields the inputs as documents. What is no text inside a folder is skipped, not an error.
-func (a *app) documents(ctx context.Context, in []input, f insertFlags, res *inserted) func(func(index.Document, error) bool) {
+func (a *app) documents(ctx context.Context, in []input, f insertFlags, res *inserted) iter.Seq2[index.Document, error] {
 	return func(yield func(index.Document, error) bool) {
 		for file, err := range read(ctx, in, a.in, f.stdinID) {
 			text := ""
@@ -189,60 +215,109 @@ func (a *app) documents(ctx context.Context, in []input, f insertFlags, res *ins
 }
 
 func (a *app) dryRun(ctx context.Context, in []input, f insertFlags, res *inserted) error {
-	total := 0
+	var total int64
 	for doc, err := range a.documents(ctx, in, f, res) {
 		if err != nil {
 			a.refuse(res, err)
 			continue
 		}
-		total += len(doc.Text)
+		total += int64(len(doc.Text))
 		res.Documents = append(res.Documents, index.Outcome{ID: doc.ID, Result: "would be read"})
 		if !a.json {
-			fmt.Fprintf(a.out, "%8d bytes  %s\n", len(doc.Text), printable(doc.ID))
+			a.out.printf("%10s  %s\n", bytesOf(int64(len(doc.Text))), doc.ID)
 		}
 	}
 	if a.json {
-		return a.printJSON(res)
+		if err := a.out.json(res); err != nil {
+			return err
+		}
+	} else {
+		a.skipped(res)
+		a.out.printf("%s, %s of text; nothing was stored\n", count(len(res.Documents), "document"), bytesOf(total))
 	}
-	fmt.Fprintf(a.out, "%s, %d bytes; nothing was stored\n", count(len(res.Documents), "document"), total)
-	return ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if n := len(res.Refused); n > 0 {
+		return &failure{code: exitPartial, what: count(n, "input") + " could not be read"}
+	}
+	return nil
 }
 
-// report tells what became of the inputs.
+// report tells what became of the inputs: every failure, and the first of the others one by one.
 func (a *app) report(ctx context.Context, d *db.DB, res *inserted) error {
 	if a.json {
-		return a.printJSON(res)
+		return a.out.json(res)
 	}
-	unchanged := 0
+	unchanged, shown, more := 0, 0, 0
 	for _, o := range res.Documents {
 		if o.Result == index.Unchanged {
 			unchanged++
 			continue
 		}
 		i, err := d.Document(ctx, o.ID)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if i.Error != "" {
-			fmt.Fprintf(a.out, "  %s: failed: %s\n", printable(o.ID), i.Error)
+		case i.Error != "":
+			a.out.printf("  %s: failed: %s\n", o.ID, i.Error)
+			continue
+		case shown == shownDocuments:
+			more++
 			continue
 		}
-		fmt.Fprintf(a.out, "  %s: %s, %s, %s\n", printable(o.ID), count(i.Chunks, "chunk"), count(i.Entities, "entity"), count(i.Relations, "relation"))
+		shown++
+		verb := ""
+		if o.Replaces {
+			verb = "replaced, "
+		}
+		a.out.printf("  %s: %s%s, %s, %s%s\n", o.ID, verb, count(i.Chunks, "chunk"), count(i.Entities, "entity"), count(i.Relations, "relation"), lost(&i))
 		for _, w := range i.Warnings {
-			fmt.Fprintf(a.out, "    note: %s\n", w)
+			a.out.printf("    note: %s\n", w)
 		}
 	}
+	if more > 0 {
+		a.out.printf("  and %s; `glim docs` lists them\n", count(more, "more document"))
+	}
 	if unchanged > 0 {
-		fmt.Fprintf(a.out, "  %s unchanged\n", count(unchanged, "document"))
+		a.out.printf("  %s unchanged\n", count(unchanged, "document"))
 	}
-	for _, s := range res.Skipped {
-		fmt.Fprintf(a.out, "  %s: skipped, no text\n", printable(s))
-	}
+	a.skipped(res)
 	st, err := d.Stats(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "%s now holds %s, %s, %s, %s\n", a.set.DB, count(st.Documents, "document"), count(st.Chunks, "chunk"),
+	a.out.printf("%s now holds %s, %s, %s, %s\n", a.set.DB, count(st.Documents, "document"), count(st.Chunks, "chunk"),
 		count(st.Entities, "entity"), count(st.Relations, "relation"))
 	return nil
+}
+
+// skipped names what was found in folders and is no text.
+func (a *app) skipped(res *inserted) {
+	for i, s := range res.Skipped {
+		if i == shownDocuments {
+			a.out.printf("  and %s; --json lists them\n", count(len(res.Skipped)-i, "more skipped file"))
+			break
+		}
+		a.out.printf("  %s: skipped, no text\n", s)
+	}
+}
+
+// lost says what of a document's extraction or text was not used.
+func lost(i *index.Info) string {
+	s := ""
+	dropped := 0
+	for _, n := range i.Dropped {
+		dropped += n
+	}
+	if dropped > 0 {
+		s += ", " + count(dropped, "record") + " dropped"
+	}
+	if i.Truncated > 0 {
+		s += ", " + count(i.Truncated, "reply") + " cut off"
+	}
+	if i.Removed > 0 {
+		s += ", " + count(i.Removed, "unusable character") + " removed"
+	}
+	return s
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +11,9 @@ import (
 )
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // a reader that goes away is seen by the write that fails
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 	stop()
 	os.Exit(code)
@@ -23,15 +26,18 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := a.command()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	switch {
+	case errors.Is(a.out.err, syscall.EPIPE):
+		return exitPipe
+	case a.out.err != nil:
+		err = fmt.Errorf("the output could not be written: %w", cause(a.out.err))
+	case err == nil:
 		return exitOK
 	}
-	if ctx.Err() != nil {
-		err = &exitError{exitInterrupted, fmt.Errorf("interrupted: what was finished is kept, run the command again to go on")}
+	f := a.explain(err)
+	a.err.printf("glim: %s\n", f.what)
+	if f.hint != "" {
+		a.err.printf("      %s\n", f.hint)
 	}
-	fmt.Fprintln(stderr, "glim:", err)
-	if h := hint(err); h != "" {
-		fmt.Fprintln(stderr, "      "+h)
-	}
-	return exitCode(err)
+	return f.code
 }

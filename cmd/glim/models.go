@@ -9,14 +9,17 @@ import (
 // when it is the same endpoint.
 func (a *app) options() (db.Options, error) {
 	s := a.set
-	o := db.Options{Language: s.Language, ModelTimeout: s.Timeout}
+	o := db.Options{Language: s.Language, ModelTimeout: s.Timeout, ModelRetries: s.Retries}
+	if s.Retries == 0 {
+		o.ModelRetries = -1 // there 0 means the default
+	}
 	if s.Offline {
 		return o, nil
 	}
 	if s.ChatModel != "" {
 		c, err := openai.NewChat(openai.Config{BaseURL: s.BaseURL, Key: s.APIKey, ChatModel: s.ChatModel})
 		if err != nil {
-			return o, usage(err)
+			return o, usage("%s", plain(err))
 		}
 		o.Models.Chat = c
 	}
@@ -27,7 +30,7 @@ func (a *app) options() (db.Options, error) {
 		}
 		e, err := openai.NewEmbedder(c)
 		if err != nil {
-			return o, usage(err)
+			return o, usage("%s", plain(err))
 		}
 		o.Models.Embedder = e
 	}

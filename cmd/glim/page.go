@@ -2,81 +2,89 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/glimdb/db/query"
 	"github.com/rivo/uniseg"
-	"golang.org/x/term"
 )
 
+// What a page shows without --full. Each title counts what there is, so that nothing is left out unsaid.
 const (
-	defaultWidth = 100 // columns where the output is no terminal
-	maxWidth     = 120 // longer lines are hard to read
-	shownPiece   = 360 // characters of a passage without --full: enough to see the answer in it
-	shownText    = 160 // characters of a description without --full
-	shownObjects = 8   // entities and relations without --full
-	shownChunks  = 4   // passages without --full
+	shownPassages = 3
+	shownPiece    = 420 // columns of a passage: enough to see the answer in it
+	shownObjects  = 6   // entities, relations
+	nameColumns   = 24  // of the column of names; longer ones push the rest
 )
 
-// page writes results for a person. The first write error sticks.
+// page lays out results for a person.
 type page struct {
-	w     io.Writer
-	width int
+	*output
 	full  bool
-	err   error
+	begun bool // something stands above
 }
 
-func (p *page) printf(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, args...)
-	}
-}
-
-// result shows passages, entities, relations, references, reasons and times.
+// result shows passages, entities, relations, references, then how they were found, what was left out and
+// why, and the time it took.
 func (p *page) result(r *query.Result) {
 	if r.Outcome == query.OutcomeOK {
-		p.chunks(r.Question, r.Data.Chunks)
-		p.entities(r.Data.Entities)
-		p.relations(r.Data.Relations)
+		p.passages(r)
+		p.entities(r)
+		p.relations(r)
 		p.references(r.Data.References)
 	} else {
-		p.printf("Nothing found: %s.\n\n", reasons(r))
-	}
-	p.printf("%s\n", summary(r))
-	for _, f := range r.Fallbacks {
-		p.printf("note: %s: %s instead of %s (%s)\n", f.Step, f.To, f.From, f.Why)
-	}
-	for _, reason := range r.Reasons {
-		if r.Outcome == query.OutcomeOK {
-			p.printf("note: %s\n", reason.Detail)
-		}
-	}
-}
-
-func (p *page) chunks(question string, chunks []query.Chunk) {
-	if len(chunks) == 0 {
-		return
-	}
-	p.printf("Passages\n")
-	for i, c := range chunks {
-		if i == shownChunks && !p.full {
-			p.printf("  ... %d more, see --full\n", len(chunks)-i)
-			break
-		}
-		p.printf("  [%s] %s, passage %d%s\n", orDash(c.Reference), c.Path, c.Order+1, found(c.Found))
-		text := c.Content
-		if !p.full {
-			text = excerpt(text, question, shownPiece)
-		}
-		p.wrapped("      ", p.cut(text, shownPiece))
+		p.printf("Nothing found: %s.\n", reasons(r))
 	}
 	p.printf("\n")
+	p.footer(r)
 }
 
+// title begins a section: "Entities (6 of 30)".
+func (p *page) title(name string, shown, all int) {
+	if p.begun {
+		p.printf("\n")
+	}
+	p.begun = true
+	n := strconv.Itoa(all)
+	if shown < all {
+		n = fmt.Sprintf("%d of %d", shown, all)
+	}
+	fmt.Fprintf(p, "%s\n", p.bold(name+" ("+n+")"))
+}
+
+// shown is how many of all things a section shows.
+func (p *page) shown(all, most int) int {
+	if p.full {
+		return all
+	}
+	return min(all, most)
+}
+
+func (p *page) passages(r *query.Result) {
+	n := p.shown(len(r.Data.Chunks), shownPassages)
+	if n == 0 {
+		return
+	}
+	p.title("Passages", n, len(r.Data.Chunks))
+	about := subject(r)
+	for _, c := range r.Data.Chunks[:n] {
+		p.wrapped("  ", fmt.Sprintf("[%s] %s, passage %d%s", orDash(c.Reference), c.Path, c.Order+1, found(c.Found)))
+		room := shownPiece
+		if p.full {
+			room = max(room, 2*len(c.Content)) // all of it
+		}
+		p.excerpt("      ", excerptOf(c.Content, about, room))
+	}
+}
+
+// subject is what excerpts are chosen by.
+func subject(r *query.Result) string {
+	return strings.Join(slices.Concat([]string{r.Question}, r.Keywords.Low, r.Keywords.High), " ")
+}
+
+// found says how a passage was found.
 func found(fs []query.Found) string {
 	var ways []string
 	for _, f := range fs {
@@ -93,66 +101,99 @@ func found(fs []query.Found) string {
 	return ": " + strings.Join(ways, ", ")
 }
 
-func (p *page) entities(es []query.Entity) {
-	if len(es) == 0 {
+func (p *page) entities(r *query.Result) {
+	n := p.shown(len(r.Data.Entities), shownObjects)
+	if n == 0 {
 		return
 	}
-	p.printf("Entities\n")
-	for i, e := range es {
-		if i == shownObjects && !p.full {
-			p.printf("  ... %d more, see --full\n", len(es)-i)
-			break
-		}
-		p.printf("  %s (%s, %s)\n", e.Name, strings.ToLower(e.Type), count(e.Degree, "relation"))
-		p.wrapped("      ", p.cut(e.Description, shownText))
+	p.title("Entities", n, len(r.Data.Entities))
+	for _, e := range r.Data.Entities[:n] {
+		p.object(e.Name, strings.ToLower(e.Type)+", "+count(e.Degree, "relation"), e.Description, subject(r))
 	}
-	p.printf("\n")
 }
 
-func (p *page) relations(rs []query.Relation) {
-	if len(rs) == 0 {
+func (p *page) relations(r *query.Result) {
+	n := p.shown(len(r.Data.Relations), shownObjects)
+	if n == 0 {
 		return
 	}
-	p.printf("Relations\n")
-	for i, r := range rs {
-		if i == shownObjects && !p.full {
-			p.printf("  ... %d more, see --full\n", len(rs)-i)
-			break
-		}
-		p.printf("  %s - %s%s\n", r.Src, r.Dst, bracketed(r.Keywords))
-		p.wrapped("      ", p.cut(r.Description, shownText))
+	p.title("Relations", n, len(r.Data.Relations))
+	for _, e := range r.Data.Relations[:n] {
+		p.object(e.Src+" - "+e.Dst, strings.Join(e.Keywords, ", "), e.Description, subject(r))
 	}
-	p.printf("\n")
+}
+
+// object is one line, what the question is about first; or, in full, a paragraph for each description.
+func (p *page) object(name, about, description, question string) {
+	if p.full {
+		p.wrapped("  ", name+bracketed(nil, about))
+		for _, f := range fragments(description) {
+			p.wrapped("      ", f)
+		}
+		return
+	}
+	name = cut(name, p.width-4)
+	room := p.width - 4 - max(nameColumns, uniseg.StringWidth(name))
+	if room < minWidth {
+		p.printf("  %s\n", name)
+		p.printf("      %s\n", cut(nearestFragment(description, question), p.width-6))
+		return
+	}
+	p.printf("  %s  %s\n", pad(name, nameColumns), cut(nearestFragment(description, question), room))
 }
 
 func (p *page) references(rs []query.Reference) {
-	if len(rs) == 0 {
+	n := p.shown(len(rs), shownObjects)
+	if n == 0 {
 		return
 	}
-	p.printf("References\n")
-	for _, r := range rs {
-		p.printf("  [%s] %s (%s)\n", r.ID, r.Path, count(r.Chunks, "passage"))
+	p.title("References", n, len(rs))
+	for _, r := range rs[:n] {
+		p.wrapped("  ", fmt.Sprintf("[%s] %s (%s)", r.ID, r.Path, count(r.Chunks, "passage")))
 	}
-	p.printf("\n")
 }
 
-// summary is the one line that says how it was found and how long it took.
-func summary(r *query.Result) string {
-	parts := []string{string(r.Mode)}
-	if len(r.Keywords.Low)+len(r.Keywords.High) > 0 {
-		parts = append(parts, fmt.Sprintf("names: %s, themes: %s (%s)", list(r.Keywords.Low), list(r.Keywords.High), r.Keywords.Origin))
+// footer says how it was found and how long that took.
+func (p *page) footer(r *query.Result) {
+	p.wrapped("", strings.Join(facts(r), " | "))
+	for _, f := range r.Fallbacks {
+		p.wrapped("", fmt.Sprintf("note: %s: %s instead of %s (%s)", f.Step, f.To, f.From, f.Why))
 	}
-	parts = append(parts, fmt.Sprintf("%s, %s, %s", count(len(r.Data.Entities), "entity"), count(len(r.Data.Relations), "relation"),
-		count(len(r.Data.Chunks), "passage")), short(r.Trace.Total))
+	if r.Outcome == query.OutcomeOK {
+		for _, reason := range r.Reasons {
+			p.wrapped("", "note: "+detail(reason))
+		}
+		if d := r.Data; !p.full && max(len(d.Chunks)-shownPassages, len(d.Entities)-shownObjects, len(d.Relations)-shownObjects) > 0 {
+			p.wrapped("", "note: this is the beginning; --full shows all, --explain every step")
+		}
+	}
+}
+
+func detail(r query.Reason) string {
+	if r.Code == query.ReasonNoModel {
+		return "no chat model is configured, so this is what was found and no answer; see --chat-model"
+	}
+	return r.Detail
+}
+
+// facts sum a query up.
+func facts(r *query.Result) []string {
+	all := []string{string(r.Mode)}
+	if words := r.Keywords; len(words.Low)+len(words.High) > 0 {
+		origin := strings.ReplaceAll(string(words.Origin), "_", " ")
+		all = append(all, fmt.Sprintf("names: %s; themes: %s (%s)", list(words.Low), list(words.High), origin))
+	}
+	all = append(all, fmt.Sprintf("found %s, %s, %s", count(len(r.Data.Entities), "entity"), count(len(r.Data.Relations), "relation"),
+		count(len(r.Data.Chunks), "passage")))
 	if r.Usage.Calls > 0 {
-		parts = append(parts, fmt.Sprintf("%s, %d + %d tokens", count(r.Usage.Calls, "model call"), r.Usage.PromptTokens, r.Usage.CompletionTokens))
+		all = append(all, fmt.Sprintf("%s, %d + %d tokens", count(r.Usage.Calls, "model call"), r.Usage.PromptTokens, r.Usage.CompletionTokens))
 	}
-	return strings.Join(parts, " | ")
+	return append(all, "in "+short(r.Trace.Total))
 }
 
 // trace prints the steps as a tree.
 func (p *page) trace(t query.Trace) {
-	p.printf("\nSteps, %s in total\n", short(t.Total))
+	fmt.Fprintf(p, "\n%s\n", p.bold("Steps, "+short(t.Total)+" in total"))
 	p.steps("  ", t.Steps)
 }
 
@@ -171,82 +212,32 @@ func (p *page) steps(indent string, steps []query.TraceStep) {
 	}
 }
 
-// cut shortens text to n characters at a word border, unless full output was asked for.
-func (p *page) cut(text string, n int) string {
-	text = strings.Join(strings.Fields(strings.ReplaceAll(text, "<SEP>", " / ")), " ")
-	if p.full || utf8.RuneCountInString(text) <= n {
-		return text
+// wrapped prints text broken at the page's width.
+func (p *page) wrapped(indent, text string) { p.excerpt(indent, excerpt{text: printable(text)}) }
+
+// excerpt prints an excerpt broken at the page's width, its hit emphasised.
+func (p *page) excerpt(indent string, e excerpt) {
+	for _, l := range wrap(e.text, p.width-len(indent)) {
+		from, to := max(l.start, min(e.hit.start, l.end)), max(l.start, min(e.hit.end, l.end))
+		if from > to {
+			from, to = l.end, l.end
+		}
+		fmt.Fprint(p, indent, e.text[l.start:from], p.bold(e.text[from:to]), e.text[to:l.end], "\n")
 	}
-	runes := []rune(text)[:n]
-	cut := string(runes)
-	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 {
-		cut = cut[:i]
-	}
-	return cut + " ..."
 }
 
-// wrapped prints text broken at the page's width, which counts columns, not bytes.
-func (p *page) wrapped(indent, text string) {
-	room := p.width - len(indent)
-	line, used, state := "", 0, -1
-	flush := func() {
-		if s := strings.TrimRight(line, " "); s != "" {
-			p.printf("%s%s\n", indent, printable(s))
-		}
-		line, used = "", 0
-	}
-	for text != "" {
-		var seg string
-		seg, text, _, state = uniseg.FirstLineSegmentInString(text, state)
-		w := uniseg.StringWidth(strings.TrimRight(seg, " "))
-		if used+w > room && used > 0 {
-			flush()
-		}
-		line += seg
-		used += uniseg.StringWidth(seg)
-	}
-	flush()
-}
-
-// printable replaces what could steer a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
-
-func terminalWidth(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
-		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n >= 40 {
-			return min(n, maxWidth)
+// bracketed is " [a, b, c]", or nothing.
+func bracketed(words []string, more ...string) string {
+	var all []string
+	for _, w := range append(append([]string{}, words...), more...) {
+		if w != "" {
+			all = append(all, w)
 		}
 	}
-	return defaultWidth
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-func count(n int, one string) string {
-	switch {
-	case n == 1:
-		return "1 " + one
-	case strings.HasSuffix(one, "y"):
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(one, "y"))
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
-func bracketed(words []string) string {
-	if len(words) == 0 {
+	if len(all) == 0 {
 		return ""
 	}
-	return " [" + strings.Join(words, ", ") + "]"
+	return " [" + strings.Join(all, ", ") + "]"
 }
 
 func list(words []string) string {
@@ -263,7 +254,9 @@ func orDash(s string) string {
 	return s
 }
 
-// short rounds a duration to three significant places.
+func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
+
+// short rounds a duration to what a person reads.
 func short(d time.Duration) string {
 	switch {
 	case d >= time.Second:

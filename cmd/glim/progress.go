@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -17,21 +16,22 @@ const plainEvery = 5 * time.Second
 // progress shows how far processing is: a bar with rate and remaining time on a terminal, plain lines
 // elsewhere. Its events come from several goroutines.
 type progress struct {
-	w   io.Writer
-	bar *progressbar.ProgressBar
+	w     *output
+	bar   *progressbar.ProgressBar
+	every time.Duration
 
 	mu        sync.Mutex
-	chunks    map[string][2]int // done and all, of documents under way and ended
-	documents [2]int
+	chunks    map[string][2]int // done and all, by document
+	done, all int               // their sums
 	shown     time.Time
 }
 
-func newProgress(w io.Writer) *progress {
-	p := &progress{w: w, chunks: make(map[string][2]int), shown: time.Now()}
-	if isTerminal(w) {
+func newProgress(w *output) *progress {
+	p := &progress{w: w, every: plainEvery, chunks: make(map[string][2]int), shown: time.Now()}
+	if w.terminal {
 		p.bar = progressbar.NewOptions(-1, progressbar.OptionSetWriter(w), progressbar.OptionShowIts(),
 			progressbar.OptionSetItsString("chunks"), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(min(30, w.width/3)))
 	}
 	return p
 }
@@ -39,21 +39,18 @@ func newProgress(w io.Writer) *progress {
 func (p *progress) event(e index.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	old := p.chunks[e.Document]
 	p.chunks[e.Document] = [2]int{e.ChunksDone, e.Chunks}
-	p.documents = [2]int{e.DocumentsDone, e.Documents}
-	done, all := 0, 0
-	for _, c := range p.chunks {
-		done, all = done+c[0], all+c[1]
-	}
+	p.done, p.all = p.done+e.ChunksDone-old[0], p.all+e.Chunks-old[1]
 	if p.bar != nil {
-		p.bar.ChangeMax(max(all, 1))
-		p.bar.Describe(fmt.Sprintf("documents %d/%d", p.documents[0], p.documents[1]))
-		_ = p.bar.Set(done)
+		p.bar.Describe(fmt.Sprintf("documents %d/%d", e.DocumentsDone, e.Documents))
+		p.bar.ChangeMax(max(p.all, 1))
+		_ = p.bar.Set(p.done)
 		return
 	}
-	if now := time.Now(); now.Sub(p.shown) >= plainEvery {
+	if now := time.Now(); now.Sub(p.shown) >= p.every {
 		p.shown = now
-		fmt.Fprintf(p.w, "documents %d/%d, chunks %d/%d\n", p.documents[0], p.documents[1], done, all)
+		p.w.printf("documents %d/%d, chunks %d/%d\n", e.DocumentsDone, e.Documents, p.done, p.all)
 	}
 }
 

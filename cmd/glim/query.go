@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -44,17 +43,13 @@ mix (both and passages, the default), bypass (straight to the model).`,
   glim query "lamp" --low "lamp,lighthouse" --json
   glim query "Who is Scrooge?" --context > context.txt
   echo "Who is Scrooge?" | glim query -`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			question := given[0]
-			if question == stdinArg {
-				raw, err := io.ReadAll(io.LimitReader(a.in, maxConfigSize))
-				if err != nil {
-					return err
-				}
-				question = string(raw)
-			}
 			o, err := f.options(cmd)
+			if err != nil {
+				return err
+			}
+			question, err := a.question(given)
 			if err != nil {
 				return err
 			}
@@ -76,12 +71,35 @@ mix (both and passages, the default), bypass (straight to the model).`,
 	fl.Float64Var(&f.threshold, "threshold", 0, "smallest cosine that counts (default 0.2)")
 	fl.StringVar(&f.picker, "picker", "", "how passages of entities are chosen: vector, weight or auto")
 	fl.StringVar(&f.instruct, "instruct", "", "further instructions for the answer")
-	cmd.MarkFlagsMutuallyExclusive("context", "prompt", "answer", "data")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modes, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
+// maxQuestionBytes bounds a question on standard input; no model reads more in a prompt.
+const maxQuestionBytes = 1 << 20
+
+// question is what was asked: the arguments, so that quotes may be left out, or standard input for "-".
+func (a *app) question(given []string) (string, error) {
+	if len(given) > 1 || given[0] != stdinArg {
+		return strings.Join(given, " "), nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(a.in, maxQuestionBytes+1))
+	if len(raw) > maxQuestionBytes {
+		return "", usage("the question on standard input is longer than %d bytes", maxQuestionBytes)
+	}
+	return strings.TrimSpace(string(raw)), err
+}
+
 func (f *queryFlags) options(cmd *cobra.Command) (query.Options, error) {
+	var asked []string
+	for _, name := range []string{"context", "prompt", "answer", "data"} {
+		if cmd.Flags().Changed(name) {
+			asked = append(asked, "--"+name)
+		}
+	}
+	if len(asked) > 1 {
+		return query.Options{}, misused(cmd, strings.Join(asked, " and ")+" exclude each other")
+	}
 	o := query.Options{Mode: query.Mode(f.mode), LowKeywords: f.low, HighKeywords: f.high, TopK: f.topK,
 		ChunkTopK: f.chunkTopK, Picker: query.Picker(f.picker)}
 	o.Reply.UserPrompt = f.instruct
@@ -100,69 +118,79 @@ func (f *queryFlags) options(cmd *cobra.Command) (query.Options, error) {
 	case o.Mode == query.Bypass:
 		o.Want = query.WantAnswer // nothing else comes back: without a model that is an error
 	}
-	if err := o.Validate(); err != nil {
-		return o, usage(err)
-	}
-	return o, nil
+	return o, o.Validate()
 }
 
 func (a *app) query(ctx context.Context, d *db.DB, question string, o query.Options, f queryFlags) error {
 	o.Stream = !a.json && (o.Want == query.WantAnswer || o.Want == query.WantDefault)
 	res, err := d.Query(ctx, question, o)
 	if err != nil {
-		if errors.Is(err, query.ErrEmptyQuery) {
-			return usage(err)
-		}
 		return err
 	}
 	switch {
 	case a.json:
-		return a.printJSON(res)
+		return a.out.json(res)
 	case f.context:
-		_, err = fmt.Fprintln(a.out, res.Context)
-		return errors.Join(err, a.explainEmpty(res))
+		return a.bare(res, res.Context)
 	case f.prompt:
-		_, err = fmt.Fprintln(a.out, res.Prompt)
-		return errors.Join(err, a.explainEmpty(res))
+		return a.bare(res, res.Prompt)
 	}
-	streamed := false
-	if res.Stream != nil {
-		for piece, err := range res.Stream {
-			if err != nil {
-				return err
-			}
-			streamed = true
-			fmt.Fprint(a.out, piece)
-		}
-	} else if res.Answer != "" {
-		streamed = true
-		fmt.Fprint(a.out, res.Answer)
-	}
-	if streamed {
-		fmt.Fprint(a.out, "\n")
+	answered, err := a.answer(res)
+	if err != nil {
+		return err
 	}
 	if f.answer {
 		return a.explainEmpty(res)
 	}
-	if streamed {
-		fmt.Fprint(a.out, "\n")
+	if answered {
+		a.out.printf("\n")
 	}
-	w := &page{w: a.out, width: terminalWidth(a.out), full: f.full}
-	w.result(res)
+	p := &page{output: a.out, full: f.full}
+	p.result(res)
 	if f.explain {
-		w.trace(res.Trace)
+		p.trace(res.Trace)
 	}
-	return w.err
+	return nil
 }
 
-// explainEmpty tells on stderr why a bare output is empty, and makes the exit code say so.
+// answer prints the answer as it arrives and says whether there was one.
+func (a *app) answer(res *query.Result) (answered bool, err error) {
+	if res.Stream == nil {
+		fmt.Fprint(a.out, printableText(res.Answer))
+		answered = res.Answer != ""
+	} else {
+		for piece, err := range res.Stream {
+			if err != nil {
+				return answered, err
+			}
+			answered = true
+			fmt.Fprint(a.out, printableText(piece))
+		}
+	}
+	if answered {
+		a.out.printf("\n")
+	}
+	return answered, nil
+}
+
+// bare prints one part of a result and nothing else.
+func (a *app) bare(res *query.Result, text string) error {
+	if err := a.explainEmpty(res); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.out, text)
+	return err
+}
+
+// explainEmpty is the error of a bare output that would be empty.
 func (a *app) explainEmpty(res *query.Result) error {
 	if res.Outcome == query.OutcomeOK {
 		return nil
 	}
-	return &exitError{exitNotFound, fmt.Errorf("nothing found: %s", reasons(res))}
+	return notFound("", "nothing found: %s", reasons(res))
 }
 
+// reasons are the causes of an empty result.
 func reasons(res *query.Result) string {
 	texts := make([]string, 0, len(res.Reasons))
 	for _, r := range res.Reasons {

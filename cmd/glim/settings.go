@@ -8,10 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/glimdb/db/llm/openai"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 )
@@ -20,61 +23,67 @@ import (
 // flag (--chat-model), an environment variable (GLIM_CHAT_MODEL) and a key of the configuration file
 // (chat_model). A flag beats the environment, the environment beats the file, the file beats the default.
 type settings struct {
-	DB         string        `yaml:"db"`
-	Offline    bool          `yaml:"offline"`
-	BaseURL    string        `yaml:"base_url"`
-	APIKey     string        `yaml:"api_key"` // never a flag: it would show in the process list
-	ChatModel  string        `yaml:"chat_model"`
-	EmbedModel string        `yaml:"embed_model"`
-	EmbedDim   int           `yaml:"embed_dim"`
-	EmbedURL   string        `yaml:"embed_base_url"`
-	EmbedKey   string        `yaml:"embed_api_key"` // never a flag either
-	Timeout    time.Duration `yaml:"timeout"`
-	Language   string        `yaml:"language"`
+	DB         string
+	Offline    bool
+	BaseURL    string
+	APIKey     string
+	ChatModel  string
+	EmbedModel string
+	EmbedDim   int
+	EmbedURL   string
+	EmbedKey   string
+	Timeout    time.Duration
+	Retries    int
+	Language   string
 }
 
 const (
 	defaultDB     = "./glim.db"
 	configName    = "glim.yaml"
 	configEnv     = "GLIM_CONFIG"
-	maxConfigSize = 1 << 20 // a configuration file; anything larger is another file by mistake
+	maxRetries    = 100     // the library's own bound
+	maxConfigSize = 1 << 20 // bytes; anything larger is another file by mistake
 )
 
-// setting ties one field to its three names.
+// setting ties one field to its names.
 type setting struct {
-	flag, env string
-	altEnv    string // a name that other tools use, too
-	usage     string
-	field     func(*settings) any // pointer to the field
-	noFlag    bool
+	flag   string
+	altEnv string // a name that other tools use, too
+	usage  string
+	field  func(*settings) any // pointer to the field
+	secret bool                // never a flag, which would show in the process list, and never printed
 }
 
+func (t *setting) key() string { return strings.ReplaceAll(t.flag, "-", "_") }
+func (t *setting) env() string { return "GLIM_" + strings.ToUpper(t.key()) }
+
 var settingTable = []setting{
-	{flag: "db", env: "GLIM_DB", usage: "database `directory`", field: func(s *settings) any { return &s.DB }},
-	{flag: "offline", env: "GLIM_OFFLINE", usage: "use no model even if one is configured", field: func(s *settings) any { return &s.Offline }},
-	{flag: "base-url", env: "GLIM_BASE_URL", altEnv: "OPENAI_BASE_URL", usage: "`URL` of an OpenAI-compatible endpoint", field: func(s *settings) any { return &s.BaseURL }},
-	{flag: "api-key", env: "GLIM_API_KEY", altEnv: "OPENAI_API_KEY", noFlag: true, field: func(s *settings) any { return &s.APIKey }},
-	{flag: "chat-model", env: "GLIM_CHAT_MODEL", usage: "chat `model` for extraction, keywords, summaries and answers (none: offline rules)", field: func(s *settings) any { return &s.ChatModel }},
-	{flag: "embed-model", env: "GLIM_EMBED_MODEL", usage: "embedding `model` (none: offline lexical vectors)", field: func(s *settings) any { return &s.EmbedModel }},
-	{flag: "embed-dim", env: "GLIM_EMBED_DIM", usage: "`dimension` of the embedding model's vectors", field: func(s *settings) any { return &s.EmbedDim }},
-	{flag: "embed-base-url", env: "GLIM_EMBED_BASE_URL", usage: "`URL` for embeddings when it is another one", field: func(s *settings) any { return &s.EmbedURL }},
-	{flag: "embed-api-key", env: "GLIM_EMBED_API_KEY", noFlag: true, field: func(s *settings) any { return &s.EmbedKey }},
-	{flag: "timeout", env: "GLIM_TIMEOUT", usage: "time limit of one model call", field: func(s *settings) any { return &s.Timeout }},
-	{flag: "language", env: "GLIM_LANGUAGE", usage: "language of extracted descriptions", field: func(s *settings) any { return &s.Language }},
+	{flag: "db", usage: "database `directory`", field: func(s *settings) any { return &s.DB }},
+	{flag: "offline", usage: "use no model even if one is configured", field: func(s *settings) any { return &s.Offline }},
+	{flag: "base-url", altEnv: "OPENAI_BASE_URL", usage: "`URL` of an OpenAI-compatible endpoint", field: func(s *settings) any { return &s.BaseURL }},
+	{flag: "api-key", altEnv: "OPENAI_API_KEY", secret: true, field: func(s *settings) any { return &s.APIKey }},
+	{flag: "chat-model", usage: "chat `model` for extraction, keywords, summaries and answers (none: offline rules)", field: func(s *settings) any { return &s.ChatModel }},
+	{flag: "embed-model", usage: "embedding `model` (none: offline lexical vectors)", field: func(s *settings) any { return &s.EmbedModel }},
+	{flag: "embed-dim", usage: "`dimension` of the embedding model's vectors", field: func(s *settings) any { return &s.EmbedDim }},
+	{flag: "embed-base-url", usage: "`URL` for embeddings when it is another one", field: func(s *settings) any { return &s.EmbedURL }},
+	{flag: "embed-api-key", secret: true, field: func(s *settings) any { return &s.EmbedKey }},
+	{flag: "timeout", usage: "time limit of one model call, its repetitions included", field: func(s *settings) any { return &s.Timeout }},
+	{flag: "retries", usage: "how often a failed model call is repeated, 0 to 100", field: func(s *settings) any { return &s.Retries }},
+	{flag: "language", usage: "language of extracted descriptions", field: func(s *settings) any { return &s.Language }},
 }
 
 func defaultSettings() settings {
-	return settings{DB: defaultDB, Timeout: 4 * time.Minute, Language: "English"}
+	return settings{DB: defaultDB, Timeout: 4 * time.Minute, Retries: 4, Language: "English"}
 }
 
 // addFlags declares the flags; resolve reads them.
 func addFlags(fs *pflag.FlagSet, into *settings, config *string) {
 	fs.StringVar(config, "config", "", "configuration `file` (default ./"+configName+", then the user's configuration folder)")
 	for _, t := range settingTable {
-		if t.noFlag {
+		if t.secret {
 			continue
 		}
-		usage := t.usage + " [" + t.env + "]"
+		usage := t.usage + " [" + t.env() + "]"
 		switch p := t.field(into).(type) {
 		case *string:
 			fs.StringVar(p, t.flag, *p, usage)
@@ -88,47 +97,69 @@ func addFlags(fs *pflag.FlagSet, into *settings, config *string) {
 	}
 }
 
+// sources name where each setting came from, by flag.
+type sources map[string]string
+
 // resolve applies file, environment and flags over the defaults, in that order.
-func resolve(flags *pflag.FlagSet, fromFlags settings, config string, getenv func(string) string) (settings, error) {
-	s := defaultSettings()
-	if err := fromFile(&s, config, getenv); err != nil {
-		return s, usage(err)
+func resolve(flags *pflag.FlagSet, fromFlags settings, config string, getenv func(string) string) (settings, sources, error) {
+	s, from := defaultSettings(), make(sources)
+	if err := fromFile(&s, from, config, getenv); err != nil {
+		return s, from, err
 	}
 	for _, t := range settingTable {
-		name, v := t.env, getenv(t.env)
+		name, v := t.env(), getenv(t.env())
 		if v == "" && t.altEnv != "" {
 			name, v = t.altEnv, getenv(t.altEnv)
 		}
 		if v != "" {
 			if err := assign(t.field(&s), v); err != nil {
-				return s, usage(fmt.Errorf("environment variable %s: %w", name, err))
+				return s, from, usage("environment variable %s: %v", name, err)
 			}
+			from[t.flag] = "$" + name
 		}
-		if !t.noFlag && flags.Changed(t.flag) {
+		if !t.secret && flags.Changed(t.flag) {
 			copyField(t.field(&s), t.field(&fromFlags))
+			from[t.flag] = "--" + t.flag
 		}
 	}
-	if s.DB == "" {
-		return s, usage(errors.New("the database directory is empty: give one with --db"))
-	}
-	if s.EmbedModel != "" && s.EmbedDim < 1 && openai.KnownDim(s.EmbedModel) == 0 && !s.Offline {
-		return s, usage(fmt.Errorf("embedding model %q needs --embed-dim, the length of its vectors", s.EmbedModel))
-	}
-	return s, nil
+	return s, from, s.validate()
 }
 
-func assign(field any, v string) (err error) {
+func (s *settings) validate() error {
+	switch {
+	case s.DB == "":
+		return usage("the database directory is empty: give one with --db")
+	case s.EmbedDim < 0:
+		return usage("embed-dim is %d: want the length of the embedding model's vectors", s.EmbedDim)
+	case s.Timeout <= 0:
+		return usage("timeout is %v: want a duration above 0, such as 90s or 2m", s.Timeout)
+	case s.Retries < 0 || s.Retries > maxRetries:
+		return usage("retries is %d: want 0 to %d", s.Retries, maxRetries)
+	case s.EmbedModel != "" && s.EmbedDim == 0 && openai.KnownDim(s.EmbedModel) == 0 && !s.Offline:
+		return usage("embedding model %q needs --embed-dim, the length of its vectors", s.EmbedModel)
+	}
+	return nil
+}
+
+func assign(field any, v string) error {
+	var err error
 	switch p := field.(type) {
 	case *string:
 		*p = v
 	case *bool:
-		*p, err = strconv.ParseBool(v)
+		if *p, err = strconv.ParseBool(v); err != nil {
+			return fmt.Errorf("%q: want true or false", v)
+		}
 	case *int:
-		*p, err = strconv.Atoi(v)
+		if *p, err = strconv.Atoi(v); err != nil {
+			return fmt.Errorf("%q: want a whole number", v)
+		}
 	case *time.Duration:
-		*p, err = time.ParseDuration(v)
+		if *p, err = time.ParseDuration(v); err != nil {
+			return fmt.Errorf("%q: want a duration such as 90s or 2m", v)
+		}
 	}
-	return err
+	return nil
 }
 
 func copyField(dst, src any) {
@@ -145,7 +176,7 @@ func copyField(dst, src any) {
 }
 
 // fromFile reads the configuration file. Only a file that was asked for by name must exist.
-func fromFile(s *settings, name string, getenv func(string) string) error {
+func fromFile(s *settings, from sources, name string, getenv func(string) string) error {
 	if name == "" {
 		name = getenv(configEnv)
 	}
@@ -162,14 +193,9 @@ func fromFile(s *settings, name string, getenv func(string) string) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("configuration %s: %w", c, err)
+			return usage("configuration %s: %v", c, cause(err))
 		}
-		dec := yaml.NewDecoder(bytes.NewReader(raw))
-		dec.KnownFields(true)
-		if err := dec.Decode(s); err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("configuration %s: %w", c, err)
-		}
-		return nil
+		return fromYAML(s, from, c, raw)
 	}
 	return nil
 }
@@ -185,4 +211,111 @@ func readConfig(name string) ([]byte, error) {
 		return nil, fmt.Errorf("larger than %d bytes", maxConfigSize)
 	}
 	return raw, err
+}
+
+// fromYAML takes over a flat mapping of keys to scalars. An empty value leaves the setting as it is.
+func fromYAML(s *settings, from sources, file string, raw []byte) error {
+	var m map[string]yaml.Node
+	if err := yaml.NewDecoder(bytes.NewReader(raw)).Decode(&m); err != nil && !errors.Is(err, io.EOF) {
+		return usage("configuration %s: %s", file, strings.TrimPrefix(plain(err), "yaml: "))
+	}
+	known := make(map[string]*setting, len(settingTable))
+	for i := range settingTable {
+		known[settingTable[i].key()] = &settingTable[i]
+	}
+	var problems []string
+	for key, node := range m {
+		t := known[key]
+		switch {
+		case t == nil:
+			problems = append(problems, fmt.Sprintf("line %d: unknown key %q", node.Line, key))
+		case node.Kind != yaml.ScalarNode:
+			problems = append(problems, fmt.Sprintf("line %d: %s: want one value", node.Line, key))
+		case node.Tag == "!!null":
+		default:
+			if err := assign(t.field(s), node.Value); err != nil {
+				problems = append(problems, fmt.Sprintf("line %d: %s: %v", node.Line, key, err))
+			}
+			from[t.flag] = file
+		}
+	}
+	if len(problems) > 0 {
+		slices.Sort(problems)
+		return &failure{code: exitUsage, what: "configuration " + file + ": " + strings.Join(problems, "; "),
+			hint: "`glim settings --help` shows a file with the known keys"}
+	}
+	return nil
+}
+
+// resolved is one setting as `glim settings` prints it.
+type resolved struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Source string `json:"source"`
+}
+
+func (a *app) settingsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "settings",
+		Short: "Show all settings and where each comes from",
+		Long: `A setting has one name in three spellings: a flag (--chat-model), an environment variable (GLIM_CHAT_MODEL)
+and a key of the configuration file (chat_model). The first of these that is there counts:
+
+  1. a flag
+  2. the environment: GLIM_..., then OPENAI_BASE_URL and OPENAI_API_KEY where the GLIM_ variable is not set
+  3. the configuration file: --config, $GLIM_CONFIG, ./glim.yaml, then glim/config.yaml in the user's
+     configuration folder; only the first that exists is read
+  4. the default
+
+API keys are never flags, since those show in the process list: use GLIM_API_KEY or api_key.
+
+Example of a configuration file:
+
+  db: ./notes.db
+  base_url: http://localhost:11434/v1
+  chat_model: qwen3
+  embed_model: nomic-embed-text
+  embed_dim: 768
+  timeout: 2m
+
+The output heeds NO_COLOR, CLICOLOR_FORCE, and COLUMNS where it is no terminal.`,
+		Example: `  glim settings
+  GLIM_DB=notes.db glim settings --json`,
+		Args: args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			all := make([]resolved, 0, len(settingTable))
+			for _, t := range settingTable {
+				r := resolved{Name: t.flag, Value: value(t.field(&a.set)), Source: a.from[t.flag]}
+				if t.secret && r.Value != "" {
+					r.Value = "(set)"
+				}
+				if r.Source == "" {
+					r.Source = "default"
+				}
+				all = append(all, r)
+			}
+			if a.json {
+				return a.out.json(all)
+			}
+			for _, r := range all {
+				a.out.printf("%-15s %-30s %s\n", r.Name, r.Value, r.Source)
+			}
+			return nil
+		},
+	}
+}
+
+// value is a setting as it would be written.
+func value(field any) string {
+	switch p := field.(type) {
+	case *string:
+		return *p
+	case *bool:
+		return strconv.FormatBool(*p)
+	case *int:
+		return strconv.Itoa(*p)
+	case *time.Duration:
+		return p.String()
+	}
+	return ""
 }

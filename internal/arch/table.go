@@ -85,6 +85,7 @@ var confined = []struct {
 	{"github.com/spf13", words("cmd/glim"), false, "the library has no command line"},
 	{"github.com/schollz", words("cmd/glim"), false, "the library has no terminal"},
 	{"github.com/coder/hnsw", words("bench"), false, "a peer to measure against, not a part"},
+	{"github.com/rogpeppe", nil, true, "a test tool"},
 	{"pgregory.net/rapid", nil, true, "a test tool"},
 	{"go.uber.org/goleak", nil, true, "a test tool"},
 }

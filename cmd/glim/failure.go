@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"github.com/glimdb/db"
+	"github.com/glimdb/db/graph"
+	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/llm"
+	"github.com/glimdb/db/query"
+)
+
+// failure is an error as a person sees it: one line that says what is wrong and where, one that says what
+// to do about it, and the exit code.
+type failure struct {
+	code       int
+	what, hint string
+	err        error // the cause, kept for errors.Is; may be nil
+}
+
+func (f *failure) Error() string { return f.what }
+func (f *failure) Unwrap() error { return f.err }
+
+// usage is a mistake in the command line, the environment or the configuration.
+func usage(format string, args ...any) error {
+	return &failure{code: exitUsage, what: fmt.Sprintf(format, args...)}
+}
+
+// notFound is a name that stands for nothing.
+func notFound(hint, format string, args ...any) error {
+	return &failure{code: exitNotFound, what: fmt.Sprintf(format, args...), hint: hint}
+}
+
+// explain turns any error into a failure. Errors that a person can do something about are put into words
+// here; all others keep the engine's own chain, which is what a report of a fault needs.
+func (a *app) explain(err error) *failure {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	f := &failure{code: exitFailure, what: plain(err), err: err}
+	for _, explain := range []func(error, *failure) bool{a.explainStore, a.explainDocuments, explainArguments, explainModels} {
+		if explain(err, f) {
+			break
+		}
+	}
+	return f
+}
+
+// explainStore speaks of the database as a whole.
+func (a *app) explainStore(err error, f *failure) bool {
+	where := a.set.DB
+	mismatch, isMismatch := errors.AsType[*db.MismatchError](err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		f.code, f.what = exitInterrupted, "interrupted"
+	case errors.Is(err, db.ErrLocked):
+		f.code, f.what = exitUnavailable, "database "+where+" is in use by another process"
+		f.hint = "wait for it to end, or choose another database with --db"
+	case errors.Is(err, db.ErrDiskFull):
+		f.code, f.what = exitUnavailable, "no space left on the disk of "+where
+		f.hint = "free some space and run the command again; everything acknowledged is kept"
+	case errors.Is(err, db.ErrReadOnly):
+		f.code, f.what = exitUnavailable, "database "+where+" cannot be written: "+f.what
+		f.hint = "look at the disk and the permissions of the directory, then run the command again"
+	case isMismatch:
+		f.what = fmt.Sprintf("the %s is %s, but %s was made with %s", mismatch.What, mismatch.Given, where, mismatch.Stored)
+		f.hint = "use the models that `glim stats` names, or insert into a new database with --db"
+	case errors.Is(err, db.ErrFormat):
+		f.what = where + " is no database of this version: " + plain(err)
+		f.hint = "choose another directory with --db"
+	case errors.Is(err, db.ErrCorrupt):
+		f.what = "database " + where + " is damaged: " + f.what
+		f.hint = "see what `glim check` finds; `glim dump` saves what can be read"
+	default:
+		return false
+	}
+	return true
+}
+
+// explainDocuments speaks of documents and dumps.
+func (a *app) explainDocuments(err error, f *failure) bool {
+	missing, isMissing := errors.AsType[*index.NotFoundError](err)
+	switch {
+	case isMissing:
+		f.code, f.what = exitNotFound, "no document "+quoted(missing.IDs)+" in "+a.set.DB
+		f.hint = "`glim docs` lists the ids"
+	case errors.Is(err, db.ErrNotFound):
+		f.code = exitNotFound
+	case errors.Is(err, db.ErrNotEmpty):
+		f.what = "database " + a.set.DB + " is not empty, and a dump is only loaded into an empty one"
+		f.hint = "name a new database with --db"
+	default:
+		return false
+	}
+	return true
+}
+
+// explainArguments speaks of values that the library refused.
+func explainArguments(err error, f *failure) bool {
+	fields := allOf[*query.FieldError](err)
+	switch {
+	case errors.Is(err, query.ErrEmptyQuery):
+		f.what, f.hint = "the question is empty", `ask something: glim query "Who is Scrooge?"`
+	case len(fields) > 0:
+		var parts []string
+		for _, e := range fields {
+			parts = append(parts, fmt.Sprintf("--%s %v: %s", strings.ReplaceAll(e.Field, "_", "-"), e.Value, e.Reason))
+		}
+		f.what = strings.Join(parts, "; ")
+	case errors.Is(err, graph.ErrInvalid), errors.Is(err, db.ErrOption), errors.Is(err, index.ErrConfig):
+	default:
+		return false
+	}
+	f.code = exitUsage
+	return true
+}
+
+// explainModels speaks of chat and embedding models.
+func explainModels(err error, f *failure) bool {
+	up, isUp := errors.AsType[*query.UpstreamError](err)
+	call, isCall := errors.AsType[*llm.Error](err)
+	switch {
+	case errors.Is(err, llm.ErrNoModel):
+		f.code, f.what = exitUsage, "an answer needs a chat model, and none is configured"
+		f.hint = "name one with --chat-model and --base-url, or leave --answer out to see what the documents say; `glim settings --help` tells more"
+		return true
+	case isCall:
+		f.what = plain(call)
+		if isUp {
+			f.what = "model " + up.Model + " failed (" + string(up.Step) + "): " + f.what
+		}
+		f.hint = modelHint(call)
+		if call.Retryable() {
+			f.code = exitUnavailable
+		}
+		return true
+	}
+	return false
+}
+
+func modelHint(e *llm.Error) string {
+	switch {
+	case e.Status == 401 || e.Status == 403:
+		return "look at the API key: GLIM_API_KEY, or api_key in the configuration file"
+	case e.Status == 404:
+		return "look at --base-url and the model's name"
+	case e.Status == 0:
+		return "look at --base-url and whether the server runs; --offline works without models"
+	}
+	return ""
+}
+
+// packageNames begin the messages of the library's packages. They help who reads its code, nobody else.
+var packageNames = regexp.MustCompile(`(^|: )(?:(?:db|kv|wal|graph|vector|hnsw|index|chunk|query|llm|token|openai|dump|codec): )+`)
+
+// plain is the message of err as one line, without names of packages.
+func plain(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrPermission) {
+		return pe.Op + " " + pe.Path + ": permission denied"
+	}
+	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' })
+	for i, l := range lines {
+		lines[i] = packageNames.ReplaceAllString(strings.TrimSpace(l), "$1")
+	}
+	return strings.Join(lines, "; ")
+}
+
+// allOf collects every T of a tree of joined errors.
+func allOf[T error](err error) (all []T) {
+	if t, ok := err.(T); ok { //nolint:errorlint // each node of the tree is looked at by itself
+		return []T{t}
+	}
+	switch u := err.(type) { //nolint:errorlint // walks the tree itself
+	case interface{ Unwrap() []error }:
+		for _, e := range u.Unwrap() {
+			all = append(all, allOf[T](e)...)
+		}
+	case interface{ Unwrap() error }:
+		if e := u.Unwrap(); e != nil {
+			all = allOf[T](e)
+		}
+	}
+	return all
+}
+
+func quoted(names []string) string {
+	q := make([]string, len(names))
+	for i, n := range names {
+		q[i] = fmt.Sprintf("%q", n)
+	}
+	return strings.Join(q, ", ")
+}

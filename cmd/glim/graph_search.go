@@ -1,0 +1,58 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/glimdb/db"
+	"github.com/glimdb/db/graph"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) graphSearch() *cobra.Command {
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "search TEXT",
+		Short: "Find entities by a part of their name",
+		Long:  "Search lists the entities whose names contain the text, whatever its case, the best matches first.",
+		Example: `  glim graph search harbour
+  glim graph search 灯塔 --limit 10`,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			switch err := bounded("limit", limit, 1, graph.MaxSearch); {
+			case err != nil:
+				return err
+			case strings.TrimSpace(given[0]) == "":
+				return usage("the text to search for is empty")
+			}
+			return a.inGraph(cmd, func(g *db.Graph) error {
+				found, err := g.SearchLabels(given[0], limit)
+				if err != nil {
+					return err
+				}
+				rows := make([]entityRow, 0, len(found))
+				for _, m := range found {
+					n, err := g.Node(m.Name)
+					if err != nil {
+						return err
+					}
+					rows = append(rows, entityRow{n.Name, n.Type, n.Degree})
+				}
+				switch {
+				case a.json:
+					return a.out.json(rows)
+				case len(rows) == 0:
+					return notFound("", "no entity has %q in its name", given[0])
+				}
+				for _, r := range rows {
+					a.out.printf("%5d  %s (%s)\n", r.Degree, r.Name, strings.ToLower(r.Type))
+				}
+				if len(rows) == limit && limit < graph.MaxSearch {
+					a.out.printf("there may be more, see --limit\n")
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().IntVarP(&limit, "limit", "n", 50, "how many, 1 to 100")
+	return cmd
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/glimdb/db"
+	"github.com/glimdb/db/graph"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) graphShow() *cobra.Command {
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Show an entity with its relations and sources",
+		Long:  "Show tells all that is known about an entity: type, description, documents, and its relations, the weightiest first.",
+		Example: `  glim graph show "Maren Holt"
+  glim graph show "maren holt" --limit 100
+  glim graph show 青石港 --json`,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			if err := bounded("limit", limit, 1, graph.MaxPopular); err != nil {
+				return err
+			}
+			return a.inGraph(cmd, func(g *db.Graph) error {
+				n, err := a.node(g, given[0])
+				if err != nil {
+					return err
+				}
+				edges, err := incident(g, n.Name)
+				switch {
+				case err != nil:
+					return err
+				case a.json:
+					return a.out.json(map[string]any{"entity": nodeJSON(&n), "relations": edgesJSON(edges)})
+				}
+				a.show(&n, edges, limit)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "how many relations, 1 to 1,000")
+	return cmd
+}
+
+// incident reads the relations of a node, the weightiest first.
+func incident(g *db.Graph, name string) ([]*graph.Edge, error) {
+	var edges []*graph.Edge
+	for nb, err := range g.Neighbors(name) {
+		if err != nil {
+			return nil, err
+		}
+		e, err := g.Edge(name, nb.Name, nb.Type)
+		if err != nil {
+			return nil, err
+		}
+		edges = append(edges, &e)
+	}
+	slices.SortFunc(edges, byWeight)
+	return edges, nil
+}
+
+func (a *app) show(n *graph.Node, edges []*graph.Edge, limit int) {
+	p := &page{output: a.out, begun: true}
+	p.printf("%s (%s)\n", n.Name, described(n))
+	for _, fragment := range fragments(str(n.Props["description"])) {
+		p.wrapped("  ", fragment)
+	}
+	p.title("Relations", min(limit, len(edges)), len(edges))
+	for _, e := range edges[:min(limit, len(edges))] {
+		other := e.Dst
+		if other == n.Name {
+			other = e.Src
+		}
+		weight := ""
+		if e.Weight != 1 {
+			weight = "weight " + number(e.Weight)
+		}
+		p.wrapped("  ", other+bracketed(strs(e.Props["keywords"]), weight))
+		for _, fragment := range fragments(str(e.Props["description"])) {
+			p.wrapped("      ", fragment)
+		}
+	}
+	if paths := strs(n.Props["paths"]); len(paths) > 0 {
+		p.title("Documents", len(paths), len(paths))
+		for _, path := range paths {
+			p.printf("  %s\n", path)
+		}
+	}
+	if len(edges) > limit {
+		p.printf("\n%s, see --limit\n", count(len(edges)-limit, "more relation"))
+	}
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/glimdb/db"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) loadCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "load [FILE]",
+		Short: "Read a dump into an empty database",
+		Long:  "Load reads what `glim dump` wrote, from a file or from standard input. It loads everything or nothing.",
+		Example: `  glim load backup.jsonl --db restored.db
+  zstdcat backup.jsonl.zst | glim load --db restored.db`,
+		Args: args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			r, name := a.in, "standard input"
+			if len(given) == 1 && given[0] != stdinArg {
+				name = given[0]
+				f, err := os.Open(name)
+				if errors.Is(err, fs.ErrNotExist) {
+					return notFound("", "no file %s", name)
+				}
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				r = f
+			}
+			return a.with(true, false, func(d *db.DB) error {
+				n, err := d.Load(cmd.Context(), r)
+				switch {
+				case errors.Is(err, db.ErrFormat), errors.Is(err, db.ErrDump):
+					return &failure{code: exitFailure, what: name + " cannot be loaded: " + plain(err), hint: "nothing was loaded; a dump is what `glim dump` writes", err: err}
+				case err != nil:
+					return err
+				case a.json:
+					return a.out.json(map[string]int{"records": n})
+				}
+				a.out.printf("%s loaded into %s\n", count(n, "record"), a.set.DB)
+				return nil
+			})
+		},
+	}
+}

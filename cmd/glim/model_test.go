@@ -1,0 +1,91 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// fakeModel is an OpenAI-compatible endpoint on this machine: it extracts one entity a chunk, finds
+// keywords, summarises and answers, always the same.
+type fakeModel struct {
+	*httptest.Server
+	calls atomic.Int64
+	// block, when set, sees each request before it is answered.
+	block func(body string, r *http.Request)
+}
+
+func newFakeModel() *fakeModel {
+	f := &fakeModel{}
+	f.Server = httptest.NewServer(f)
+	return f
+}
+
+func (f *fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	body := string(raw)
+	f.calls.Add(1)
+	if f.block != nil {
+		f.block(body, r)
+	}
+	var req struct {
+		Model  string
+		Stream bool
+	}
+	_ = json.Unmarshal(raw, &req)
+	switch {
+	case r.Header.Get("Authorization") != "Bearer secret":
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"error": {"message": "no such key"}}`)
+	case req.Stream:
+		w.Header().Set("Content-Type", "text/event-stream")
+		for piece := range strings.SplitAfterSeq(reply(body), " ") {
+			fmt.Fprintf(w, "data: %s\n\n", mustJSON(map[string]any{"choices": []any{map[string]any{"index": 0, "delta": map[string]any{"content": piece}}}}))
+		}
+		fmt.Fprintf(w, "data: %s\n\ndata: [DONE]\n\n", mustJSON(map[string]any{"choices": []any{map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": "stop"}}}))
+	default:
+		fmt.Fprint(w, mustJSON(map[string]any{
+			"choices": []any{map[string]any{"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": reply(body)}}},
+			"usage":   map[string]any{"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+		}))
+	}
+}
+
+func reply(body string) string {
+	switch {
+	case strings.Contains(body, "high_level_keywords"):
+		return `{"high_level_keywords": ["design"], "low_level_keywords": ["Edith Calloway"]}`
+	case strings.Contains(body, "# Records"):
+		return "entity<|#|>Edith Calloway<|#|>person<|#|>Edith Calloway designed Skarn Light.\n" +
+			"entity<|#|>Skarn Light<|#|>location<|#|>Skarn Light is a lighthouse.\n" +
+			"relation<|#|>Edith Calloway<|#|>Skarn Light<|#|>design<|#|>She designed it.\n<|COMPLETE|>"
+	}
+	return "Edith Calloway designed it\x1b[31m. [1]" // a model can write anything
+}
+
+func mustJSON(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+// startModel sets MODEL_URL to the address of a fake model that lives as long as the script.
+func startModel(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: model")
+	}
+	f := newFakeModel()
+	ts.Defer(f.Close)
+	ts.Setenv("MODEL_URL", f.URL+"/v1")
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/glimdb/db"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) statsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "stats",
+		Short: "Show what the database holds and which models made it",
+		Long:  "Stats counts documents, chunks, entities and relations, tells sizes, and names the models that the documents were indexed with.",
+		Example: `  glim stats
+  glim stats --json --db notes.db`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(false, true, func(d *db.DB) error {
+				s, err := d.Stats(cmd.Context())
+				switch {
+				case err != nil:
+					return err
+				case a.json:
+					return a.out.json(s)
+				}
+				a.out.printf("%s, commit %d\n", a.set.DB, s.LSN)
+				a.out.printf("  documents  %d%s\n", s.Documents, unfinished(s.Statuses))
+				a.out.printf("  chunks     %d\n  entities   %d\n  relations  %d\n", s.Chunks, s.Entities, s.Relations)
+				a.out.printf("  on disk    %s\n  vectors    %s in memory\n", bytesOf(s.DiskBytes), bytesOf(s.VectorBytes))
+				a.out.printf("  embedder   %s (%d dimensions)\n  extractor  %s\n  tokenizer  %s\n", s.Models.Embedder, s.Models.Dim, s.Models.Extractor, s.Models.Tokenizer)
+				if s.Models.Chat != "" {
+					a.out.printf("  chat       %s\n", s.Models.Chat)
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// unfinished counts the documents that cannot be found yet.
+func unfinished(m map[string]int) string {
+	out := ""
+	for _, name := range statuses {
+		if m[name] > 0 && name != "processed" {
+			out += fmt.Sprintf(", %d %s", m[name], name)
+		}
+	}
+	return out
+}
+
+func bytesOf(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+}
