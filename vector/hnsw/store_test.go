@@ -236,13 +236,11 @@ type scored struct {
 	score float64
 }
 
-// brute returns every admitted vector, best first, ties by id.
-func (m model) brute(metric vector.Metric, q []float32, filter func(string) bool) []scored {
-	var out []scored
+// brute returns every vector, best first, ties by id.
+func (m model) brute(metric vector.Metric, q []float32) []scored {
+	out := make([]scored, 0, len(m))
 	for id, v := range m {
-		if filter == nil || filter(id) {
-			out = append(out, scored{id, score(metric, q, v)})
-		}
+		out = append(out, scored{id, score(metric, q, v)})
 	}
 	slices.SortFunc(out, func(a, b scored) int {
 		if c := cmp.Compare(b.score, a.score); c != 0 {
@@ -265,8 +263,18 @@ func tolerance(metric vector.Metric, q []float32) float64 {
 // in order; the share of true neighbours found is returned (a hit as near as the K-th counts as one).
 func recall(t testing.TB, metric vector.Metric, m model, q []float32, k int, filter func(string) bool, hits []vector.Hit) float64 {
 	t.Helper()
-	want := m.brute(metric, q, filter)
-	want = want[:min(k, len(want))]
+	return recallOf(t, metric, m, m.brute(metric, q), q, k, filter, hits)
+}
+
+// recallOf is recall for a query whose true order of all vectors is known.
+func recallOf(t testing.TB, metric vector.Metric, m model, all []scored, q []float32, k int, filter func(string) bool, hits []vector.Hit) float64 {
+	t.Helper()
+	want := make([]scored, 0, min(k, len(all)))
+	for _, s := range all {
+		if len(want) < k && (filter == nil || filter(s.id)) {
+			want = append(want, s)
+		}
+	}
 	if len(hits) != len(want) {
 		t.Errorf("%d hits, want %d", len(hits), len(want))
 	}
