@@ -21,7 +21,7 @@ const (
 
 // rulesVersion is part of the extractor's ID: every change of its rules or of the word lists behind them
 // that changes records raises it.
-const rulesVersion = 1
+const rulesVersion = 2
 
 // Reasons of ExtractReport.Dropped that Rules use.
 const (
@@ -112,6 +112,7 @@ type ruleChunk struct {
 	spans    [][2]int      // per sentence: its mentions as a half-open range
 	plain    []string      // per sentence: its text without markup, made when first asked for
 	aliases  []alias
+	manual   bool // the text shows code: it is about programs
 	unnamed  int
 }
 
@@ -148,6 +149,13 @@ func readChunk(text string) *ruleChunk {
 		}
 		c.spans[s] = [2]int{from, at}
 	}
+	spans := 0
+	for _, m := range c.Mentions {
+		if m.Origin == lexical.Span {
+			spans++
+		}
+	}
+	c.manual = spans >= manualSpans
 	for _, e := range c.entities {
 		c.vote(e)
 	}
@@ -156,6 +164,9 @@ func readChunk(text string) *ruleChunk {
 	c.joinShortNames()
 	return c
 }
+
+// manualSpans is how many mentions set as code make a chunk a manual.
+const manualSpans = 3
 
 // alias is a pair of entities that are two names of one thing, and the mention that tells.
 type alias struct {

@@ -23,10 +23,11 @@ const (
 	typeData
 	typeArtifact
 	typeNaturalObject
+	typeCreature
 )
 
 // ruleTypes are their names as stored, those that the extraction prompt offers a model.
-var ruleTypes = [...]string{"person", "organization", "location", "event", "concept", "method", "content", "data", "artifact", "naturalobject"}
+var ruleTypes = [...]string{"person", "organization", "location", "event", "concept", "method", "content", "data", "artifact", "naturalobject", "creature"}
 
 // typeOther is the type of a name that nothing tells about.
 const typeOther = "other"
@@ -180,7 +181,9 @@ func (c *ruleChunk) voteByCompany(e *ruleEntity, m lexical.Mention) {
 	}
 	switch before {
 	case "in", "near", "inside", "outside", "throughout", "across":
-		e.votes[typeLocation]++
+		if e.origin == lexical.Proper && !isTechnical(e.name) && !c.manual {
+			e.votes[typeLocation]++ // a manual does things in programs
+		}
 	case "at", "from", "to", "toward", "towards", "around":
 		e.votes[typeLocation] += 0.4
 	case "mr", "mrs", "dr", "miss", "sir", "uncle", "aunt", "captain":

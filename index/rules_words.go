@@ -38,10 +38,11 @@ exchange mansion churchyard cornhill firth head ness reef shoal estuary marsh fa
 summit ceremony regatta olympics cup championship expedition voyage anniversary party crisis attack massacre feast new-year christmas-time rebellion
 strike race games ball night hurricane typhoon`,
 		typeMethod:   `algorithm method protocol theorem procedure technique process principle rule law test analysis model approach framework pipeline search sort retrieval`,
-		typeContent:  `act report book journal times chronicle bible gospel novel poem song carol magazine newspaper paper chapter agreement license licence manifesto constitution letter ledger diary log observer herald tribune atlas encyclopedia dictionary almanac`,
+		typeContent:  `act report book journal times chronicle bible gospel novel poem song carol magazine newspaper paper chapter agreement license licence manifesto constitution letter ledger diary log observer herald tribune encyclopedia dictionary almanac`,
 		typeData:     `dataset database index corpus catalogue catalog census table records`,
 		typeArtifact: `engine ship boat vessel machine lamp lens bell clock telescope server api sdk cli gpu cpu toolkit library compiler software system app application program plugin driver browser kernel container image command bread lens bell trawler ferry`,
 		typePerson:   `king queen prince princess emperor saint jr sr`,
+		typeCreature: `ghost spirit phantom spectre goblin fairy giant dragon genie demon angel dog cat horse bear wolf whale`,
 	})
 	// leadTypes type a name by its first word.
 	leadTypes = typesOf(map[ruleType]string{

@@ -286,3 +286,26 @@ func FuzzRead(f *testing.F) {
 	f.Add("Mr. Holt's daughter, Maren, kept the log (see `log.csv`).\n\n## Title Case Here\n- 林薇说：“好。”\n| a | b |")
 	f.Fuzz(func(t *testing.T, text string) { check(t, text) })
 }
+
+// Kinds of text that look like names and are none, each beside one of the same form that is.
+func TestNoNames(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"They sung a Glee, and any Defect was for the Porch. Then the Ferrand Lens turned.", "Ferrand Lens"},
+		{"The Dutch merchant met Welsh miners near Cardiff.", "Cardiff"},
+		{"Whoop! Fezziwig danced, and Fezziwig clapped.", "Fezziwig"},
+		{"Angelic messengers came down. Abundance rejoices over Whitechapel.", "Whitechapel"},
+		{"Bed-curtains hung there, and the old AS-IS clause of the Lippincott Company.", "Lippincott Company"},
+		{"The AMD GPUs beside an AMD GPU have 16GB and an 8-bit mode, base64-encoded by ROCm. See 1.F.3.", "AMD GPU, ROCm"},
+		{"Set `content` to `true`, wait `5m`, use `--url` and `sudo rm -rf /tmp`, then ask `launchctl` or `keep_alive`.", "launchctl, keep_alive"},
+		{"The metric assesses the answer. This metric assesses the recall. A vector search finds more; the vector search is fast.", "vector search"},
+		{"Redistributing Project Gutenberg copies is fine; Project Gutenberg says so.", "Project Gutenberg"},
+		{"Ghost of Christmas Past rose. The Ghost of Christmas Past spoke.", "Ghost of Christmas Past"},
+		{"小米卖智能手机。大家买手机。智能手环来了，智能手环又来。新的智能手表，智能手表卖了，手机很多，手机便宜。", "手机, 智能手环, 智能手表"},
+		{"他们进入海外高端市场。国内市场很小，但是市场不错，都是市场。", "市场"},
+		{"扫描过程中发现错误，过程中发现问题，解析过程中断。", ""},
+	} {
+		if got := strings.Join(names(c.text), ", "); got != c.want {
+			t.Errorf("%s\n got %q\nwant %q", c.text, got, c.want)
+		}
+	}
+}

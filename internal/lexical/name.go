@@ -20,6 +20,7 @@ type nameReader struct {
 	*Reading
 	stats   map[string]*stat
 	lowered map[string]bool // stems of words seen in lower case
+	codes   map[string]int  // how often each code span comes
 	surface map[string]*surfaces
 	normals []string // per token, "" where the token is no word
 	shapes  []shape
@@ -40,7 +41,7 @@ const maxChain = 8
 
 func (r *Reading) names() {
 	n := nameReader{Reading: r, stats: make(map[string]*stat), lowered: make(map[string]bool), surface: make(map[string]*surfaces),
-		normals: make([]string, len(r.Tokens)), shapes: make([]shape, len(r.Tokens)), initial: make([]bool, len(r.Tokens))}
+		codes: make(map[string]int), normals: make([]string, len(r.Tokens)), shapes: make([]shape, len(r.Tokens)), initial: make([]bool, len(r.Tokens))}
 	titled := make([]bool, len(r.Sentences))
 	for i := range r.Sentences {
 		titled[i] = n.count(i)
@@ -87,7 +88,9 @@ func (n *nameReader) count(sentence int) bool {
 		case Unspaced:
 			spaceless++
 			fresh = false
-		case Code, Tag:
+		case Code:
+			n.codes[n.Word(i)]++
+		case Tag:
 		}
 	}
 	titled := block == Listing || words >= 4 && upper == words && commas < 2
@@ -148,7 +151,7 @@ func (n *nameReader) sentence(sentence int, titled bool) {
 			n.code(i, sentence)
 		case Word:
 			last := n.chain(i, to, titled)
-			if titled && n.shapes[i].first {
+			if (titled || n.initial[i]) && n.shapes[i].first {
 				if k := n.known(i, to); k > max(i, last) {
 					last = k
 				}
@@ -169,7 +172,7 @@ func (n *nameReader) code(i, sentence int) {
 	t := n.Tokens[i]
 	s := n.Word(i)
 	if len(s) < 2 || len(s) > 40 || strings.Contains(s, "://") || strings.HasPrefix(s, "www.") || strings.Contains(s, "@") ||
-		strings.IndexFunc(s, unicode.IsLetter) < 0 || strings.Count(s, " ") > 3 || strings.ContainsAny(s, "<>|\"{}\\=;%") {
+		strings.ContainsAny(s, "<>|\"{}\\=;%…") || !isCodeName(s, n.codes[s] > 1) {
 		return
 	}
 	if t.Start == 0 || n.Text[t.Start-1] != '`' {
@@ -178,6 +181,42 @@ func (n *nameReader) code(i, sentence int) {
 		}
 	}
 	n.add(Mention{Start: t.Start, End: t.End, First: i, Last: i, Sentence: sentence, Name: strings.Join(strings.Fields(s), " "), Origin: Span})
+}
+
+// isCodeName reports whether code names a thing: a program, a file, an identifier. Options, command lines,
+// expressions, quantities and everyday words that happen to be set as code do not; a word of the ordinary
+// vocabulary does when it returns.
+func isCodeName(s string, returns bool) bool {
+	letters := 0
+	for _, r := range s {
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
+	words := strings.Fields(s)
+	if letters*2 < utf8.RuneCountInString(s) || s[0] == '-' || len(words) > 2 {
+		return false
+	}
+	for i, w := range words {
+		if i > 0 && !unicode.IsLetter(rune(w[0])) && w[0] < utf8.RuneSelf {
+			return false // an argument
+		}
+	}
+	if sh := shapeOf(s); len(words) > 1 || sh.inner || sh.allUpper() {
+		return !isQuantity(s)
+	}
+	w := Normal(s)
+	return !isQuantity(s) && WordRank(w) == Content && (returns || !isOrdinary(w))
+}
+
+// isQuantity reports whether a word is a number with its unit: 4GB, 5m, 8-bit.
+func isQuantity(s string) bool {
+	unit := strings.TrimLeft(s, "0123456789.,")
+	if unit == s || unit == "" {
+		return false
+	}
+	word := strings.TrimPrefix(unit, "-")
+	return len(word) < len(unit) && strings.ToLower(word) == word || WordRank(Normal(word)) == Stop || len(word) == 1 && word >= "a"
 }
 
 // verdict says what a word is by its writing alone.
@@ -206,7 +245,7 @@ func (n *nameReader) judge(i, to int, titled bool) verdict {
 		return plainWord
 	}
 	if sh.special() {
-		if isBlob(n.Word(i), sh) || sh.upper == 0 && (sh.lower < 3 || !strings.ContainsAny(w, "-.:_") && n.stats[w].lower < 2) {
+		if isBlob(n.Word(i), sh) || isQuantity(n.Word(i)) || isNumbering(n.Word(i)) || isQualified(w) || sh.upper == 0 && (sh.lower < 3 || !strings.ContainsAny(w, "-.:_") && n.stats[w].lower < 2) {
 			return plainWord
 		}
 		return strongName
@@ -217,7 +256,7 @@ func (n *nameReader) judge(i, to int, titled bool) verdict {
 		if st.middle > 0 && st.middle >= st.lower {
 			return strongName
 		}
-		if titled || rank == Common || st.caps == 0 || st.lower > st.caps {
+		if titled || rank == Common || st.caps == 0 || st.lower > st.caps || st.caps < minOrdinaryCaps && isOrdinary(w) {
 			return plainWord
 		}
 		if sh.runes <= 6 && !isRoman(n.Word(i)) || st.caps >= 2 {
@@ -237,26 +276,53 @@ func (n *nameReader) judge(i, to int, titled bool) verdict {
 		return plainWord
 	}
 	if !n.initial[i] {
-		if rank == Common {
-			if st.middle >= 2 && st.middle > st.lower {
-				return strongName
-			}
-			return weakName
-		}
-		if st.lower > 2*st.middle {
+		if st.lower > 2*st.middle || isOrdinary(w) && (st.middle < 2 || st.middle <= st.lower) {
 			return weakName
 		}
 		return strongName
 	}
 	switch {
-	case st.middle > st.lower:
+	case st.middle > st.lower && (st.middle > 1 || !isOrdinary(w)):
 		return strongName
 	case rank == Common || st.lower > 0 || n.lowered[Stem(w)]:
+		return plainWord
+	case isOrdinary(w):
+		if i+1 < to && n.Tokens[i+1].Class == Word && n.continues(i, to, titled) > i {
+			return weakName
+		}
 		return plainWord
 	case n.firstOnly(i, to, st):
 		return strongName
 	}
 	return weakName
+}
+
+// minOrdinaryCaps is how often an ordinary word must stand in capitals to be a name: a keyword of some language,
+// not a warning.
+const minOrdinaryCaps = 3
+
+// isNumbering reports whether a word is the number of a section: 1.F.3, 2.a.
+func isNumbering(w string) bool {
+	if !isASCIIDigit(w[0]) || !strings.Contains(w, ".") {
+		return false
+	}
+	for part := range strings.SplitSeq(w, ".") {
+		if len(part) > 2 {
+			return false
+		}
+	}
+	return true
+}
+
+// isQualified reports whether a word in normal form is a compound that says how something is, not what:
+// base64-encoded, arm64-specific.
+func isQualified(w string) bool {
+	i := strings.LastIndexByte(w, '-')
+	if i < 0 {
+		return false
+	}
+	tail := w[i+1:]
+	return isVerbForm(tail) || tail == "specific" || tail == "only" || tail == "like" || tail == "based" || strings.HasPrefix(w, "non-")
 }
 
 // spacelessTerm reports whether the lower-case word i stands directly beside Chinese or Japanese text, where
@@ -276,6 +342,9 @@ func (n *nameReader) firstOnly(i, to int, st *stat) bool {
 	w := n.normals[i]
 	if isPossessive(n.Word(i)) {
 		return true
+	}
+	if i+1 < to && n.isSign(i+1, "!") {
+		return false // a cry
 	}
 	for _, end := range []string{"ly", "ing", "ed", "tion", "ness", "ment", "ous", "ful", "less", "able", "ive"} {
 		if strings.HasSuffix(w, end) {
@@ -419,8 +488,10 @@ func (n *nameReader) serial(i, to int, before shape) bool {
 func (n *nameReader) addChain(i, last, sentence int, titled bool) int {
 	_, to := n.TokenRange(sentence)
 	first := i
-	for first < last && n.edge(first) {
-		first++
+	if n.surface[Normal(spell(n.Text[n.Tokens[i].Start:n.Tokens[last].End]))] == nil {
+		for first < last && n.edge(first) {
+			first++
+		}
 	}
 	title := ""
 	for first < last && n.title(first) {
@@ -441,7 +512,7 @@ func (n *nameReader) addChain(i, last, sentence int, titled bool) int {
 	if first == last && (isIn(calendar(), w) || n.title(first) || n.edge(first) || n.shapes[first].runes == 1 || WordRank(w) == Stop && n.judge(first, to, titled) != strongName || isRoman(n.Word(first))) {
 		return last + 1
 	}
-	if first == last && WordRank(w) == Common && n.judge(first, to, titled) != strongName {
+	if first == last && (isOrdinary(w) && n.judge(first, to, titled) != strongName || isIn(nationalities(), w) || n.isOneOf(first)) {
 		return last + 1
 	}
 	end := n.Tokens[last].End
@@ -452,7 +523,7 @@ func (n *nameReader) addChain(i, last, sentence int, titled bool) int {
 	if !possessive && strings.Contains(n.Word(last), ".") && n.shapes[last].allUpper() && last+1 < len(n.Tokens) && n.isSign(last+1, ".") && n.Tokens[last+1].Start == end {
 		end++ // U.S.
 	}
-	name := spell(n.Text[n.Tokens[first].Start:end])
+	name := singularAcronym(spell(n.Text[n.Tokens[first].Start:end]))
 	if utf8.RuneCountInString(name) > maxName {
 		return last + 1
 	}
@@ -488,7 +559,18 @@ func (n *nameReader) edge(i int) bool {
 		return true
 	}
 	st := n.stats[n.normals[i]]
-	return n.initial[i] && WordRank(n.normals[i]) == Common && st.middle == 0 && !isIn(chainHeads(), n.normals[i]) && !n.shapes[i].special()
+	return n.initial[i] && st.middle == 0 && !isIn(chainHeads(), n.normals[i]) && !n.shapes[i].special() &&
+		(WordRank(n.normals[i]) == Common || strings.HasSuffix(n.normals[i], "ing") && len(n.normals[i]) > minGerund)
+}
+
+// minGerund is the length in bytes from which a word in -ing that starts a sentence is taken for a verb.
+const minGerund = 6
+
+// isOneOf reports whether the word at i is one of many by what stands before it: a Glee, any Defect, no Parrot.
+// Capitals of this kind are the writer's emphasis.
+func (n *nameReader) isOneOf(i int) bool {
+	return i > 0 && n.Tokens[i-1].Class == Word && n.gap(i-1) && !n.shapes[i].special() && !n.shapes[i].allUpper() &&
+		isIn(indefinite(), n.normals[i-1])
 }
 
 // drops reports whether the title at token i is no part of the name that rest tokens follow with. Plain forms
@@ -518,6 +600,15 @@ func better(a, b string, count map[string]int) bool {
 func spell(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	return strings.NewReplacer("’", "'", "‐", "-", "‑", "-", "\u00ad", "").Replace(s)
+}
+
+// singularAcronym cuts the plural s off a name that ends in an acronym: AMD GPUs and AMD GPU are one thing.
+func singularAcronym(name string) string {
+	last := name[strings.LastIndexByte(name, ' ')+1:]
+	if stem := strings.TrimSuffix(last, "s"); len(stem) < len(last) && shapeOf(stem).allUpper() {
+		return name[:len(name)-1]
+	}
+	return name
 }
 
 func isPossessive(w string) bool { return possessiveEnd(w) != "" }
@@ -566,6 +657,14 @@ var (
 	// possessed are what follows a possessive inside a name.
 	possessed = sync.OnceValue(func() map[string]struct{} {
 		return set("day eve night gate square street church cathedral hospital college school bridge bay cove head point island wharf hall law theorem cup syndrome disease comet lemma algorithm equation")
+	})
+	// indefinite are determiners that go with one of many, not with a name.
+	indefinite = sync.OnceValue(func() map[string]struct{} {
+		return set("a an any some every each no such another this that these those")
+	})
+	// nationalities are adjectives that are always written with a capital.
+	nationalities = sync.OnceValue(func() map[string]struct{} {
+		return set("american arabian arabic asian australian austrian belgian brazilian british bulgarian canadian catholic celtic chinese christian croatian cuban czech danish dutch egyptian english european finnish french german gothic greek hungarian indian indonesian iranian iraqi irish israeli italian japanese jewish korean latin mexican muslim norman norwegian persian polish portuguese prussian roman romanian russian saxon scandinavian scotch scottish serbian siberian spanish swedish swiss syrian thai tibetan turkish ukrainian victorian vietnamese welsh african")
 	})
 	// calendar are names that say when, not what.
 	calendar = sync.OnceValue(func() map[string]struct{} {

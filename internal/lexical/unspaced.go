@@ -241,6 +241,30 @@ func (m *miner) coheres(key string, g *gram) bool {
 	return true
 }
 
+// cutsWord reports whether a border of a term mostly lies inside a word: 智能手 before 机, 能手机 behind 智. Two
+// characters are a word when they also meet elsewhere, without the rest of the term. Three characters are the rest of
+// four when those return as a term: 智能手环, 智能手表.
+func (m *miner) cutsWord(key string, g *gram) bool {
+	_, n := utf8.DecodeRuneInString(key)
+	_, l := utf8.DecodeLastRuneInString(key)
+	three := utf8.RuneCountInString(key) == 3
+	cut := func(neighbours map[rune]struct{}, whole, pair func(r string) string) bool {
+		inside := 0
+		for r := range neighbours {
+			if strings.ContainsRune(badFirst, r) {
+				continue // 岛上 is no word that 望鱼岛 cuts
+			}
+			here, all := m.grams[whole(string(r))], m.grams[pair(string(r))]
+			if here != nil && all != nil && (all.count > here.count || three && here.count >= 2 && here.free()) {
+				inside += here.count
+			}
+		}
+		return inside*2 > g.count
+	}
+	return cut(g.rights, func(r string) string { return key + r }, func(r string) string { return key[len(key)-l:] + r }) ||
+		cut(g.lefts, func(r string) string { return r + key }, func(r string) string { return r + key[:n] })
+}
+
 // repeated takes the sequences that return with different neighbours.
 func (m *miner) repeated() {
 	type candidate struct {
@@ -251,7 +275,8 @@ func (m *miner) repeated() {
 	var list []candidate
 	for key, g := range m.grams {
 		chars := utf8.RuneCountInString(key)
-		if chars < 2 || g.count < 2 || g.count == 2 && chars == 2 || !g.free() || !termBorders(key) || !m.coheres(key, g) {
+		if chars < 2 || g.count < 2 || g.count == 2 && chars == 2 || !g.free() || !termBorders(key) || !m.coheres(key, g) ||
+			WordRank(key) != Content || m.cutsWord(key, g) {
 			continue
 		}
 		list = append(list, candidate{key, g, chars})
@@ -339,16 +364,20 @@ func (m *miner) mark() {
 			continue
 		}
 		for at := max(t.Start, done); at < t.End; {
+			r, n := decode(m.Text, at)
 			if end, ok := m.foreign[at]; ok {
 				last := i
 				for m.Tokens[last].End < end {
 					last++
 				}
-				m.add(Mention{Start: at, End: end, First: i, Last: last, Sentence: sentence, Name: m.Text[at:end], Origin: Persona})
+				origin := Persona
+				if isKatakana(r) {
+					origin = Mined // Japanese joins words of any kind
+				}
+				m.add(Mention{Start: at, End: end, First: i, Last: last, Sentence: sentence, Name: m.Text[at:end], Origin: origin})
 				at, done = end, end
 				continue
 			}
-			r, n := decode(m.Text, at)
 			if size := m.longestAt(at, min(t.End, at+longest[r])); size > 0 {
 				name := m.Text[at : at+size]
 				m.add(Mention{Start: at, End: at + size, First: i, Last: i, Sentence: sentence, Name: name, Origin: m.terms[name]})

@@ -98,6 +98,9 @@ func (m *miner) transliterated() {
 		}
 		if start < left.End && end > right.Start {
 			m.foreign[start] = end
+			if first, _ := decode(m.Text, start); isKatakana(first) {
+				continue
+			}
 			// Either half may stand alone later on.
 			for _, half := range []string{m.Text[start:left.End], m.Text[right.Start:end]} {
 				if utf8.RuneCountInString(half) >= 2 {
@@ -128,7 +131,8 @@ func (m *miner) suffixed() {
 			// Many words end in 海 or 路; a province or a harbour is rarely anything else.
 			name := m.Text[s.offsets[start]:s.offsets[i+suffix]]
 			strong := i-start >= 2 && (suffix > 1 || strings.ContainsRune(strongSuffixes, s.runes[i]))
-			if termBorders(name) && (strong || m.grams[name].count >= 2) {
+			g := m.grams[name]
+			if termBorders(name) && (strong || g.count >= 2) && (g == nil || !m.cutsWord(name, g)) {
 				m.term(name, Suffix)
 				from = i + suffix
 			}
@@ -225,7 +229,11 @@ func (m *miner) given(s segment, i, family int) int {
 		if !termBorders(key) || isSuffixed(key) || isIn(notPeople(), key) || isIn(notPeople(), firstRunes(key, 2)) {
 			continue
 		}
-		count := m.grams[key].count
+		g := m.grams[key]
+		if m.cutsWord(key, g) || g.count > 1 && g.left == 0 && len(g.lefts) == 1 && !role {
+			continue // the end of a longer word: 过程中
+		}
+		count := g.count
 		rest := m.Text[s.offsets[i+n]:s.offsets[len(s.runes)]]
 		after := startsAny(rest, personAfter()) || rest == "" && startsAny(m.Text[s.offsets[i+n]:m.Tokens[s.token].End], personAfter())
 		alone := i == 0 && !s.open && rest == "" && count > 1 // "林薇，", "林薇是": a subject that returns

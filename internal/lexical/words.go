@@ -29,6 +29,9 @@ var ranks = sync.OnceValue(func() map[string]Rank {
 			m[inflected] = Common
 		}
 	}
+	for _, w := range strings.Fields(commonChinese) {
+		m[w] = Common
+	}
 	for _, w := range strings.Fields(stopEuropean) {
 		if w = Normal(w); m[w] == Content { // met and men stay English
 			m[w] = Stop
@@ -104,6 +107,11 @@ const stopChinese = `我们 你们 他们 她们 它们 自己 大家 这个 那
 的话 时候 之一 等等 例如 比如 包括 之外 以上 以下 左右 上面 下面 里面 外面 前面 后面 起来 出来 下来 过来 下去 上去 请问 有关 与其 并不 是否 从而
 以便 甚至 尤其 至于 何时 何处 谁 的 了 在 是 和 与 及 或 也 都 就 而 但 被 把 将 从 到 对 向 为 以 于 之 其 该 此 这 那 哪 吗 呢 吧 啊 着 过 又 还
 很 更 最 再 才 只 并 则 却 若 虽 因 由 让 使 给 所 每 各 某 我 你 他 她 它 您 们 个 不 没 有 无 说 要 会 能 可`
+
+// commonChinese are words of everyday prose.
+const commonChinese = `人们 人类 男人 女人 孩子 妈妈 爸爸 朋友 世界 国家 社会 生活 工作 时间 地方 问题 情况 方式 方法 方面 过程 结果 作用 影响 发展 变化 关系 条件
+原因 目的 意义 水平 能力 机会 经验 活动 行为 任务 要求 需求 范围 程度 状态 情形 内容 部分 整体 基础 重要 主要 不同 相同 具体 全球 全国 产品 业务 系列 研究 处理
+默认 整合 消费 创业 高端 模式 类型 数量 大小 名称 名字 东西 事情 故事 声音 样子 办法 意思 道理 消息 信息 开头 结尾 早上 晚上 今天 明天 昨天 年代 世纪 时期 阶段 重新`
 
 const commonEnglish = `able accept accord account act action add addition admit advance advice afraid after age agree agreement ah aha alas
 alike alive allow alone aloud alright altogether amen amount anger angry animal answer anxious apart appear appearance apply approach
