@@ -67,7 +67,9 @@ func BenchmarkScanBare(b *testing.B) {
 	if err := db.Apply(pb, pebble.Sync); err != nil {
 		b.Fatal(err)
 	}
-	pb.Close()
+	if err := pb.Close(); err != nil {
+		b.Fatal(err)
+	}
 	for b.Loop() {
 		it, err := db.NewIter(nil)
 		if err != nil {
@@ -84,7 +86,9 @@ func BenchmarkScanBare(b *testing.B) {
 		if n != benchKeys*(13+9) {
 			b.Fatal(n)
 		}
-		it.Close()
+		if err := it.Close(); err != nil {
+			b.Fatal(err)
+		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchKeys, "ns/key")
 }

@@ -209,8 +209,12 @@ func TestOpenOnFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatalf("read-only: %v", err)
 	}
-	defer s.Close()
-	if v, err := snapshot(t, s).Get([]byte("k")); err != nil || string(v) != "v" {
+	sn := snapshot(t, s)
+	if v, err := sn.Get([]byte("k")); err != nil || string(v) != "v" {
 		t.Errorf("%q, %v", v, err)
+	}
+	sn.Close()
+	if err := s.Close(); err != nil {
+		t.Errorf("close: %v", err)
 	}
 }

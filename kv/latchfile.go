@@ -1,6 +1,8 @@
 package kv
 
 import (
+	"errors"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -81,8 +83,8 @@ func (f *latchFile) Stat() (vfs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer empty.Close()
-	return empty.Stat()
+	info, err = empty.Stat()
+	return info, errors.Join(err, empty.Close())
 }
 
 // Preallocate implements vfs.File. It is a hint, and so is its failure.

@@ -29,7 +29,7 @@ func checkView(r *rand.Rand, v kv.Reader, m model) error {
 		got, err := v.Get([]byte(k))
 		want, ok := m[k]
 		if !ok && !errors.Is(err, kv.ErrNotFound) || ok && (err != nil || string(got) != want) {
-			return fmt.Errorf("get %q: %q, %v; want %q, %v", k, got, err, want, ok)
+			return fmt.Errorf("get %q: %q, %w; want %q, %v", k, got, err, want, ok)
 		}
 	}
 	lo, hi := modelKey(r.IntN(modelKeys)), modelKey(r.IntN(modelKeys))
@@ -77,7 +77,7 @@ func checkView(r *rand.Rand, v kv.Reader, m model) error {
 		}
 		want := at >= 0 && at < len(keys)
 		if ok != want || c.Err() != nil {
-			return fmt.Errorf("step %d %s: %v, %v; want %v", step, move, ok, c.Err(), want)
+			return fmt.Errorf("step %d %s: %v, %w; want %v", step, move, ok, c.Err(), want)
 		}
 		if !ok {
 			if c.Key() != nil || c.Value() != nil {

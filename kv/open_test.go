@@ -105,6 +105,13 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	}
 }
 
+func mustRemove(t *testing.T, name string) {
+	t.Helper()
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestOpenRefusesWhatIsNotAStore(t *testing.T) {
 	write := func(names ...string) func(string) {
 		return func(dir string) {
@@ -127,7 +134,7 @@ func TestOpenRefusesWhatIsNotAStore(t *testing.T) {
 		"odd marker":               {write("marker.format-version.000001.x"), false, kv.ErrFormat},
 		"tables without manifest":  {write("000005.sst"), false, kv.ErrCorrupt},
 		"empty, read-only":         {write(), true, iofs.ErrNotExist},
-		"missing, read-only":       {func(dir string) { os.Remove(dir) }, true, iofs.ErrNotExist},
+		"missing, read-only":       {func(dir string) { mustRemove(t, dir) }, true, iofs.ErrNotExist},
 		"manifest of another kind": {write("marker.manifest.000001.MANIFEST-000001", "MANIFEST-000001"), false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,8 +146,7 @@ func TestOpenRefusesWhatIsNotAStore(t *testing.T) {
 			}
 			s, err := kv.Open(dir, kv.Options{ReadOnly: c.readOnly})
 			if err == nil {
-				s.Close()
-				t.Fatal("opened")
+				t.Fatalf("opened; close: %v", s.Close())
 			}
 			if c.want != nil && !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
@@ -252,7 +258,9 @@ func TestHC18_SecondOpenOfOneProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Close()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestHC18_SecondProcess(t *testing.T) {

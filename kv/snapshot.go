@@ -87,7 +87,9 @@ func (s *Store) get(r pebble.Reader, key []byte) (value []byte, err error) {
 	if err != nil {
 		return nil, wrap("get", err)
 	}
-	defer closer.Close()
-	out, err := open([]byte{}, v)
-	return out, wrap("get", err)
+	value, err = open([]byte{}, v)
+	if e := closer.Close(); err == nil {
+		err = e
+	}
+	return value, wrap("get", err)
 }

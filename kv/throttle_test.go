@@ -62,7 +62,7 @@ func TestThrottle(t *testing.T) {
 		"flush goes on":   {func(fs *stuckFS, _ *kv.Store, _ func()) { close(fs.release) }, nil},
 		"disk fails":      {func(fs *stuckFS, _ *kv.Store, _ func()) { fs.err = syscall.ENOSPC; close(fs.release) }, kv.ErrDiskFull},
 		"caller gives up": {func(_ *stuckFS, _ *kv.Store, cancel func()) { cancel() }, context.Canceled},
-		"store closes":    {func(_ *stuckFS, s *kv.Store, _ func()) { go s.Close() }, kv.ErrClosed},
+		"store closes":    {func(_ *stuckFS, s *kv.Store, _ func()) { go func() { _ = s.Close() }() }, kv.ErrClosed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fs := newStuckFS()
@@ -79,7 +79,7 @@ func TestThrottle(t *testing.T) {
 			if err := <-done; !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
-			if c.want == context.Canceled || c.want == kv.ErrClosed {
+			if errors.Is(c.want, context.Canceled) || errors.Is(c.want, kv.ErrClosed) {
 				close(fs.release) // the writer gave up before the flush could go on
 			}
 			m, err := s.Metrics()

@@ -272,7 +272,10 @@ func TestChanges(t *testing.T) {
 	if _, err := collect(11); !errors.Is(err, wal.ErrAhead) {
 		t.Errorf("ahead: %v", err)
 	}
-	for range l.Changes(context.Background(), 0) {
+	for _, err := range l.Changes(context.Background(), 0) {
+		if err != nil {
+			t.Error(err)
+		}
 		break // releases the snapshot: Close would name it
 	}
 	cancelled, cancel := context.WithCancel(context.Background())

@@ -157,7 +157,7 @@ func TestReaderFailureSticks(t *testing.T) {
 		t.Errorf("String = %q, %v", got, r.Err())
 	}
 	first := r.Err()
-	if r.Uvarint() != 0 || r.Bool() || r.Len() != 0 || r.Err() != first || r.Done() != first {
+	if r.Uvarint() != 0 || r.Bool() || r.Len() != 0 || !errors.Is(r.Err(), first) || !errors.Is(r.Done(), first) {
 		t.Errorf("after a failure: %v, then %v", first, r.Err())
 	}
 	if r := NewReader([]byte{1, 1}); !r.Bool() || !errors.Is(r.Done(), ErrCorrupt) {
