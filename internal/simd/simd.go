@@ -7,10 +7,11 @@ const (
 	FloatPad = 8
 	// CodePad is the same for int8 rows: sixteen codes widen to one AVX register of int16.
 	CodePad = 16
-	// SegmentShift and SegmentRows shape gathered storage. 256 rows keep a small collection small (768
-	// float32: 768 KiB) and the pointer table of a million rows within the second-level cache.
+	// SegmentShift turns the number of a gathered row into that of its segment.
 	SegmentShift = 8
-	SegmentRows  = 1 << SegmentShift
+	// SegmentRows is the number of rows of a segment. 256 keep a small collection small (768 float32:
+	// 768 KiB) and the pointer table of a million rows within the second-level cache.
+	SegmentRows = 1 << SegmentShift
 )
 
 // MaxCodes bounds the length of int8 vectors, whose values are −127 to 127: 127² · MaxCodes still fits
