@@ -416,7 +416,7 @@ func FuzzWindow(f *testing.F) {
 	f.Add("ab😀\xff", uint8(3), uint8(0))
 	f.Fuzz(func(t *testing.T, text string, size, overlap uint8) {
 		if size == 0 || overlap >= size || !utf8.ValidString(text) {
-			t.Skip()
+			t.Skip("not a legal configuration")
 		}
 		for _, tok := range []llm.Tokenizer{octets{}, token.Default()} {
 			checkWindows(t, tok, int(size), int(overlap), text)

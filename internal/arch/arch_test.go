@@ -48,6 +48,9 @@ func TestRulesCatch(t *testing.T) {
 				got = append(got, place+": "+f.What)
 			}
 			lines := strings.Split(strings.TrimSpace(string(want)), "\n")
+			if lines[0] == "" {
+				t.Fatal("the fixture breaks nothing: a rule that finds nothing would pass")
+			}
 			if g, w := strings.Join(got, "\n"), strings.Join(lines, "\n"); g != w {
 				t.Errorf("found\n%s\nwant\n%s", g, w)
 			}

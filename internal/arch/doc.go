@@ -1,9 +1,10 @@
 // Package arch reads the module's source and finds what breaks the rules that linters do not see: who may
-// import whom, one package comment each, file sizes, names, process exits, listed dependencies.
+// import whom, one package comment each, file sizes, names, process exits, listed dependencies, tests that leave a store
+// unchecked, tests left out without a reason, paths of one machine.
 //
 // It does not compile anything, so that it also reads code that does not build yet, and it does not judge
 // style. It is run by its own test over the whole module: all findings come at once, each with the reason
-// of its rule. A rule is changed in table.go or rules.go, together with its fixture under testdata.
+// of its rule. A rule is changed in table.go, rules.go or tests.go, together with its fixture under testdata.
 //
 // It owns no on-disk keys. Its functions are pure but for reading files.
 //

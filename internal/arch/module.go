@@ -62,6 +62,8 @@ type module struct {
 	root     string
 	fset     *token.FileSet
 	packages map[string]*pkg // by directory; "." is the root
+
+	documents []string // Markdown files, relative to the root
 }
 
 type pkg struct {
@@ -81,7 +83,7 @@ func (p *pkg) find(f *file, pos token.Pos, m *module, format string, args ...any
 	return Finding{File: f.path, Line: m.fset.Position(pos).Line, What: fmt.Sprintf(format, args...)}
 }
 
-// load parses every Go file of the module: no testdata, no hidden or underscored folders, no nested
+// load parses every Go file of the module and notes its documents: no testdata, no hidden or underscored folders, no nested
 // modules.
 func load(root string) (*module, error) {
 	m := &module{root: root, fset: token.NewFileSet(), packages: map[string]*pkg{}}
@@ -99,6 +101,9 @@ func load(root string) (*module, error) {
 				return filepath.SkipDir
 			}
 			return nil
+		}
+		if strings.HasSuffix(d.Name(), ".md") {
+			m.documents = append(m.documents, rel)
 		}
 		if !strings.HasSuffix(d.Name(), ".go") || strings.HasPrefix(d.Name(), "_") || strings.HasPrefix(d.Name(), ".") {
 			return nil
@@ -151,6 +156,12 @@ func (m *module) each(fn func(p *pkg, f *file)) {
 			fn(m.packages[dir], f)
 		}
 	}
+}
+
+// names lists the Go files, in order of path.
+func (m *module) names() (out []string) {
+	m.each(func(_ *pkg, f *file) { out = append(out, f.path) })
+	return out
 }
 
 // imported is one import declaration.

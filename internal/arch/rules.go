@@ -36,6 +36,9 @@ var rules = []rule{
 	{"drawer", "a package is named for what it provides", checkDrawer},
 	{"globals", "an exported variable can be changed by anyone, at any time", checkGlobals},
 	{"exit", "a library must not end its host's process", checkExit},
+	{"checked", "what a test broke in a store shows only when the whole store is looked at", checkChecked},
+	{"skip", "a test that is left out must say why", checkSkip},
+	{"paths", "what names a folder of one machine works on that machine", checkPaths},
 }
 
 func checkTable(m *module) (out []Finding) {

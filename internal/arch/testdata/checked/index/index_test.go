@@ -1,0 +1,42 @@
+package index
+
+import (
+	"testing"
+
+	"github.com/glimdb/db"
+)
+
+func TestUnchecked(t *testing.T) {
+	d, err := db.Open("store")
+	_, _ = d, err
+}
+
+func TestUncheckedByHelper(t *testing.T) { t.Run("closure", func(t *testing.T) { openStore(t) }) }
+
+func TestChecked(t *testing.T) {
+	d, err := db.Open("store")
+	_, _ = d.Check(), err
+}
+
+func TestCheckedByHelper(t *testing.T) { verify(openStore(t)) }
+
+func TestCheckedByCommand(t *testing.T) { run(openStore(t), "check") }
+
+func TestOpensNothing(t *testing.T) {}
+
+func ExampleOpen() {
+	d, err := db.Open("store")
+	_, _ = d, err
+}
+
+func openStore(t *testing.T) *db.DB {
+	d, err := db.Open("store")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func run(d *db.DB, args ...string) {}
+
+func verify(d *db.DB) { _ = d.Check() }

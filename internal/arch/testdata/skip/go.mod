@@ -1,0 +1,3 @@
+module github.com/glimdb/db
+
+go 1.26
