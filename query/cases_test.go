@@ -103,6 +103,16 @@ func TestHC16_VectorsOfQueries(t *testing.T) {
 	if r := ask(t, e, question, o); chunkIDs(r.Data.Chunks) != "000 001 002" {
 		t.Errorf("three equal vectors, k 10: %q, want all three by id", chunkIDs(r.Data.Chunks))
 	}
+	// (g) a question whose vector is zero has no direction: nothing is like it, and that is no failure
+	s.emb.Set("nowhere", make([]float32, testDim)...)
+	r := ask(t, e, "nowhere", o)
+	if len(r.Data.Chunks) != 0 || r.Outcome != OutcomeNoResult || !hasReason(r, ReasonNoDirection) {
+		t.Errorf("zero vector: %d chunks, outcome %q, reasons %v", len(r.Data.Chunks), r.Outcome, r.Reasons)
+	}
+	r = ask(t, e, "nowhere", Options{Mode: Mix, LowKeywords: []string{"nowhere"}, HighKeywords: []string{"nowhere"}})
+	if r.Outcome != OutcomeNoResult || !hasReason(r, ReasonNoDirection) {
+		t.Errorf("zero vector in mix: outcome %q, reasons %v", r.Outcome, r.Reasons)
+	}
 }
 
 // mixed is a description of many tokens in several scripts.

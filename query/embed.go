@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -51,17 +52,8 @@ func (q *run) embed(ctx context.Context, s *searches) error {
 		return nil
 	}
 	vectors, err := q.e.embedTexts(ctx, texts)
-	if err != nil && len(texts) > 1 && ctx.Err() == nil {
-		q.e.log.Warn("query: embedding the texts of a query in one call failed", "error", err)
-		q.res.fallback(StepEmbed, "one call", "one call a text", err.Error())
-		vectors = make([][]float32, len(texts))
-		for i, text := range texts {
-			var one [][]float32
-			if one, err = q.e.embedTexts(ctx, []string{text}); err != nil {
-				break
-			}
-			vectors[i] = one[0]
-		}
+	if err != nil && ctx.Err() == nil {
+		vectors, err = q.embedEach(ctx, texts, err)
 	}
 	if err != nil {
 		return q.e.upstream(ctx, StepEmbed, q.e.embedder.ID(), err)
@@ -76,6 +68,35 @@ func (q *run) embed(ctx context.Context, s *searches) error {
 	t.count("texts", len(texts))
 	q.record(t)
 	return nil
+}
+
+// embedEach embeds texts one by one after the call for all of them failed with why. A text whose vector is
+// zero, as lexical embedders give for one without words, has no direction: nothing is like it.
+func (q *run) embedEach(ctx context.Context, texts []string, why error) ([][]float32, error) {
+	alone := len(texts) == 1
+	if !alone {
+		q.e.log.Warn("query: embedding the texts of a query in one call failed", "error", why)
+		q.res.fallback(StepEmbed, "one call", "one call a text", why.Error())
+	}
+	vectors, zero := make([][]float32, len(texts)), 0
+	for i, text := range texts {
+		one, err := [][]float32(nil), why
+		if !alone {
+			one, err = q.e.embedTexts(ctx, []string{text})
+		}
+		var bad *llm.VectorError
+		switch {
+		case err == nil:
+			vectors[i] = one[0]
+		case errors.As(err, &bad) && bad.Reason == llm.ReasonZero:
+			vectors[i] = make([]float32, q.e.embedder.Dim())
+			zero++
+		default:
+			return nil, err
+		}
+	}
+	q.res.counted(ReasonNoDirection, zero, "texts of the query in which the embedder finds nothing: nothing is like them")
+	return vectors, nil
 }
 
 // embedTexts is one call, its result checked.

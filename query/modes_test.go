@@ -321,7 +321,7 @@ func TestEmbedderFailures(t *testing.T) {
 	if !fellBack(r, StepEmbed, "one call a text") || r.Outcome != OutcomeOK {
 		t.Errorf("one failed batch: fallbacks %v, outcome %q", r.Fallbacks, r.Outcome)
 	}
-	for name, f := range map[string]llmtest.Fault{"error": llmtest.Fail(down), "one vector less": llmtest.Drop, "NaN": llmtest.NaN, "zero": llmtest.Zero, "another length": llmtest.Short} {
+	for name, f := range map[string]llmtest.Fault{"error": llmtest.Fail(down), "one vector less": llmtest.Drop, "NaN": llmtest.NaN, "another length": llmtest.Short} {
 		s := small(t)
 		e := s.engine()
 		s.emb.Break(-1, f)

@@ -53,6 +53,8 @@ func TestValidate(t *testing.T) {
 		{"keywords", Options{HighKeywords: many, LowKeywords: []string{"a", " "}}, []string{"hl_keywords", "ll_keywords"}},
 		{"long keyword", Options{LowKeywords: []string{long(maxKeywordRunes), long(maxKeywordRunes + 1)}}, []string{"ll_keywords"}},
 		{"texts", Options{Reply: Reply{UserPrompt: long(maxPromptRunes + 1), ResponseType: long(maxResponseTypeLen + 1)}}, []string{"user_prompt", "response_type"}},
+		{"UTF-8 in a system prompt and a turn", Options{Reply: Reply{SystemPrompt: "\xff{{context}}", History: []llm.Message{{Role: llm.User, Content: "\xff"}}}},
+			[]string{"system_prompt", "conversation_history"}},
 		{"UTF-8", Options{Reply: Reply{UserPrompt: "\xff"}, LowKeywords: []string{"\xff"}}, []string{"ll_keywords", "user_prompt"}},
 		{"system prompt without a slot", Options{Reply: Reply{SystemPrompt: "Be {context}."}}, []string{"system_prompt"}},
 		{"system prompt of bypass", Options{Mode: Bypass, Reply: Reply{SystemPrompt: "Be kind."}}, nil},
@@ -89,6 +91,30 @@ func TestQueryRefuses(t *testing.T) {
 	}
 	if len(s.emb.Calls()) > 0 {
 		t.Error("a refused query called a model")
+	}
+}
+
+// The smallest budgets leave room for nothing, and the result says so; the largest ones change nothing.
+func TestAbsurdBudgets(t *testing.T) {
+	s := small(t)
+	e := s.engine()
+	for _, mode := range []Mode{Naive, Local, Global, Hybrid, Mix} {
+		o := with(given, func(o *Options) { o.Mode = mode })
+		plain := ask(t, e, question, o)
+		for _, b := range []Budget{{Total: 1}, {Entities: 1, Relations: 1, Total: 1}, {Entities: maxTokens, Relations: maxTokens, Total: 1}} {
+			o.Budget = b
+			if r := ask(t, e, question, o); r.Outcome != OutcomeEmptyAfterFilter || !hasReason(r, ReasonPromptOverBudget) || r.Context != "" {
+				t.Errorf("%s, budget %+v: outcome %q, reasons %v", mode, b, r.Outcome, r.Reasons)
+			}
+		}
+		o.Budget = Budget{Entities: 1, Relations: 1}
+		if r := ask(t, e, question, o); r.Outcome == OutcomeNoResult || len(r.Data.Entities)+len(r.Data.Relations) > 0 || plain.Counts.Entities.Found != r.Counts.Entities.Found {
+			t.Errorf("%s, no room for the graph: outcome %q, counts %+v", mode, r.Outcome, r.Counts)
+		}
+		o.Budget = Budget{Entities: maxTokens, Relations: maxTokens, Total: maxTokens}
+		if r := ask(t, e, question, o); r.Context != plain.Context {
+			t.Errorf("%s: more budget than there is data changed the context", mode)
+		}
 	}
 }
 

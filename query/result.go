@@ -78,6 +78,7 @@ const (
 	ReasonNoEntityHits      ReasonCode = "no_entity_hits"     // no entity reaches the threshold
 	ReasonNoRelationHits    ReasonCode = "no_relation_hits"   // no relation reaches the threshold
 	ReasonNoChunkHits       ReasonCode = "no_chunk_hits"      // no chunk reaches the threshold
+	ReasonNoDirection       ReasonCode = "no_direction"       // a text to search with has a zero vector: nothing is like it
 	ReasonNoChunks          ReasonCode = "no_chunks"          // entities and relations were found, chunks of them not
 	ReasonDanglingEntities  ReasonCode = "dangling_entities"  // hits without a node
 	ReasonDanglingRelations ReasonCode = "dangling_relations" // hits without an edge
