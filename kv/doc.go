@@ -15,12 +15,17 @@
 //
 // The engine answers a failed log or manifest by ending the process, by a panic below its own locks, or by
 // deleting the log that held the lost data. None of that may happen to a host program, so all its file
-// operations pass through latchFS. The first failed change of the directory sets a latch: from then on
-// nothing on disk is changed or removed, and the engine is told that its changes succeeded, so that its
-// pipeline, and with it Close, goes on working; reads are served as before. What keeps K2 is not what the
-// engine believes but the latch, which Apply reads before its work and Batch.Durable after it. The log is cut back
-// to its last synced byte, so that a change whose commit failed does not come back after a restart
-// (unless the disk refuses even that).
+// operations pass through latchFS. The first failed change of the directory, or the first flush or compaction
+// that cannot read what it needs, sets a latch: from then on nothing on disk is changed or removed, and the
+// engine is told that its changes succeeded, so that its pipeline, and with it Close, goes on working; no
+// compaction begins; reads are served as before. What keeps K2 is not what the engine believes but the latch,
+// which Apply reads before its work and Batch.Durable after it. The log is cut back to its last synced byte, so
+// that a change whose commit failed does not come back after a restart (unless the disk refuses even that).
+//
+// A panic of the engine on a goroutine of ours becomes an error. One on a goroutine of its own nobody can
+// recover. Those known come of jobs that outlive an opening which fails, and are kept from it: compactions begin
+// after it (scheduler), tables are not read before its end (latchFS.Open). What is left are faults in the
+// engine's code, a file system whose methods panic, and memory that runs out.
 //
 // Concurrency: Store and Snapshot are safe for concurrent use. A Batch and a Cursor belong to one
 // goroutine. Slices returned by Get belong to the caller; a Cursor's Key and Value are valid until its

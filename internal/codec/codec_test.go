@@ -240,3 +240,25 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// FuzzKeyNumbers reads arbitrary bytes as numbers of keys: what is accepted encodes to the same bytes.
+func FuzzKeyNumbers(f *testing.F) {
+	f.Add(AppendKeyUint32(AppendKeyUint64(nil, 1<<40), 7))
+	f.Add([]byte{1, 2, 3})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		n, rest, err := KeyUint64(b)
+		if err == nil && !bytes.Equal(append(AppendKeyUint64(nil, n), rest...), b) {
+			t.Fatalf("%x became %d, %x left", b, n, rest)
+		}
+		m, rest, err2 := KeyUint32(b)
+		if err2 == nil && !bytes.Equal(append(AppendKeyUint32(nil, m), rest...), b) {
+			t.Fatalf("%x became %d, %x left", b, m, rest)
+		}
+		if err != nil && !errors.Is(err, ErrCorrupt) || err2 != nil && !errors.Is(err2, ErrCorrupt) {
+			t.Fatal(err, err2)
+		}
+		if (err == nil) != (len(b) >= 8) || (err2 == nil) != (len(b) >= 4) {
+			t.Fatalf("%d bytes: %v, %v", len(b), err, err2)
+		}
+	})
+}

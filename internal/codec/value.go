@@ -108,10 +108,20 @@ func (r *Reader) Varint() int64 {
 	return v
 }
 
-// Int consumes an uvarint that must fit a non-negative int.
+// maxInt bounds what AppendInt writes and Int accepts: it fits an int of every platform, and no count or
+// length of one record comes near it.
+const maxInt = math.MaxInt32
+
+// AppendInt appends a count. A count from outside (a provider's usage, a caller's tokenizer) may be any
+// number: what is below 0 becomes 0, what is above 2^31-1 that, so that whatever was written can be read.
+func AppendInt(b []byte, n int) []byte {
+	return AppendUvarint(b, uint64(min(max(n, 0), maxInt)))
+}
+
+// Int consumes a value written by AppendInt.
 func (r *Reader) Int() int {
 	v := r.Uvarint()
-	if v > math.MaxInt32 {
+	if v > maxInt {
 		r.fail("number out of range")
 		return 0
 	}

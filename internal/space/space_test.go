@@ -3,6 +3,7 @@ package space
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -86,4 +87,26 @@ func TestS2_WorkspacesDoNotMix(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzWorkspaceOf reads arbitrary keys: no panic; a key that is accepted lies in the workspace that is named.
+func FuzzWorkspaceOf(f *testing.F) {
+	for _, ws := range []string{"", "ws", "a\x00b", "\xff"} {
+		f.Add(In(ws, Graph))
+	}
+	f.Add(Key(LSN))
+	f.Add([]byte{workspace, 'a', 0})
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, key []byte) {
+		ws, err := WorkspaceOf(key)
+		if err != nil {
+			if !errors.Is(err, codec.ErrCorrupt) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if !bytes.HasPrefix(key, Prefix(ws)) {
+			t.Fatalf("key %x is not in workspace %q", key, ws)
+		}
+	})
 }
