@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -303,6 +304,12 @@ func TestHC16_BadVectors(t *testing.T) {
 		"b": func(v [][]float32) [][]float32 { v[1][3] = float32(nan()); return v },
 		"c": func(v [][]float32) [][]float32 { clear(v[2]); return v },
 		"d": func(v [][]float32) [][]float32 { v[0] = v[0][:5]; return v },
+
+		"none":       func([][]float32) [][]float32 { return nil },
+		"one more":   func(v [][]float32) [][]float32 { return append(v, v[0]) },
+		"Inf":        func(v [][]float32) [][]float32 { v[1][0] = float32(math.Inf(-1)); return v },
+		"longer":     func(v [][]float32) [][]float32 { v[2] = append(v[2], 1); return v },
+		"nil vector": func(v [][]float32) [][]float32 { v[len(v)-1] = nil; return v },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t, index.Options{})

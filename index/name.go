@@ -18,18 +18,21 @@ const (
 // NormalizeName makes the name under which an entity is stored of any spelling of it. Every path uses
 // it: extraction, manual edits, look-ups. An empty result means that s is no name.
 //
-// Removed: control characters and terminal codes, HTML paragraph and line-break tags, quotes around the
-// whole name, curly quotes anywhere, straight quotes beside Chinese characters, white space around the
-// name and between Chinese characters or between them and Latin ones. Decoded or mapped: HTML entities,
-// full-width letters, digits and signs, the em dash. Composed: Unicode NFC. Runs of white space become
-// one space. Cut: to MaxNameRunes and MaxNameBytes. Not a name: one or two digits, and digits with dots
+// Removed: control characters and terminal codes, characters that nobody sees (zero-width spaces, byte order
+// marks, soft hyphens, direction marks), HTML paragraph and line-break tags, quotes and Markdown emphasis around
+// the whole name, curly quotes anywhere, straight quotes beside Chinese characters, white space around the name
+// and between Chinese characters or between them and Latin ones. Decoded or mapped: HTML entities, full-width
+// letters, digits and signs, every dash to a hyphen, a curly apostrophe inside a word to a straight one.
+// Composed: Unicode NFC. Runs of white space become one space. Cut: to MaxNameRunes and MaxNameBytes. Not a name: one or two digits, and digits with dots
 // of fewer than six characters, which models take from lists and headings.
 //
 // Letter case stays and counts: "Orbit Desk" and "orbit desk" are two entities; the extraction prompt
 // asks for title case where case has no meaning. NormalizeName(NormalizeName(s)) == NormalizeName(s).
-func NormalizeName(s string) string {
+func NormalizeName(s string) string { return normalizeName(s, cleanName) }
+
+func normalizeName(s string, clean func(string) string) string {
 	for range maxNameRounds {
-		next := capName(cleanName(s))
+		next := capName(clean(s))
 		if next == s {
 			break
 		}
@@ -42,7 +45,49 @@ func NormalizeName(s string) string {
 }
 
 // cleanName is one round of cleaning, without the rules on length and numbers.
-func cleanName(s string) string { return norm.NFC.String(collapse(cleanField(s, true))) }
+func cleanName(s string) string { return cleanRecordedName(spellName(s)) }
+
+// cleanRecordedName is cleanName as LightRAG's recorded runs had it, which told dashes and apostrophes apart.
+func cleanRecordedName(s string) string { return norm.NFC.String(collapse(cleanField(s, true))) }
+
+// spellName maps what only looks differently: invisible characters, dashes, apostrophes, emphasis.
+func spellName(s string) string {
+	s = strings.TrimSpace(unseenReplacer.Replace(sanitize(s)))
+	for _, mark := range []string{"**", "*", "`"} {
+		if inner, ok := strings.CutPrefix(s, mark); ok {
+			if inner, ok = strings.CutSuffix(inner, mark); ok && inner != "" && !strings.Contains(inner, mark) {
+				s = inner
+			}
+		}
+	}
+	if !strings.ContainsRune(s, apostrophe) {
+		return s
+	}
+	var sb strings.Builder
+	prev := rune(-1)
+	for i, r := range s {
+		next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
+		if r == apostrophe && isSpaced(prev) && isSpaced(next) {
+			r = '\''
+		}
+		sb.WriteRune(r)
+		prev = r
+	}
+	return sb.String()
+}
+
+const apostrophe = '’'
+
+// isSpaced reports whether r is a letter of a script that separates its words.
+func isSpaced(r rune) bool { return unicode.IsLetter(r) && !isChinese(r) }
+
+// unseenReplacer removes characters without width, but for the joiners that scripts and emoji need, and writes
+// dashes and hyphens as one.
+var unseenReplacer = strings.NewReplacer(
+	"\u200b", "", "\u2060", "", "\ufeff", "", "\u00ad", "", "\u200e", "", "\u200f", "",
+	"\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "", "\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "",
+	"\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2015", "-",
+)
 
 // maxNameRounds bounds how often a name is cleaned until nothing changes: nested quotes and entities come
 // off one layer a round.

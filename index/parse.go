@@ -138,7 +138,11 @@ func (p *parser) relation(src, dst, keywords, description string) {
 // name returns the stored form of a name, empty for one of the words that stand for names in the form that
 // the prompt shows: models repeat it now and then.
 func (p *parser) name(raw string) string {
-	name := NormalizeName(raw)
+	clean := cleanName
+	if p.o.Format != FormatLines {
+		clean = cleanRecordedName
+	}
+	name := normalizeName(raw, clean)
 	switch strings.ToLower(name) {
 	case "<name>", "<source name>", "<target name>":
 		return ""

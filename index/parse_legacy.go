@@ -122,7 +122,7 @@ func (p *parser) tupleName(s string) string {
 	if p.o.Format == FormatTuplesUpper {
 		return strings.ToUpper(tupleClean(s))
 	}
-	return cleanName(s) // numbers and names of any length were kept
+	return cleanRecordedName(s) // numbers and names of any length were kept
 }
 
 func (p *parser) tupleType(s string) string {
