@@ -262,3 +262,13 @@ func FuzzKeyNumbers(f *testing.F) {
 		}
 	})
 }
+
+// TestIntFitsReader: whatever count a stranger reports, what AppendInt wrote is what Int reads.
+func TestIntFitsReader(t *testing.T) {
+	for n, want := range map[int]int{0: 0, 1: 1, 300: 300, 1<<31 - 1: 1<<31 - 1, 1 << 40: 1<<31 - 1, math.MaxInt: 1<<31 - 1, -1: 0, math.MinInt: 0} {
+		r := NewReader(AppendInt(nil, n))
+		if got := r.Int(); got != want || r.Done() != nil {
+			t.Errorf("%d became %d, %v; want %d", n, got, r.Done(), want)
+		}
+	}
+}

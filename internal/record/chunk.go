@@ -58,10 +58,10 @@ func ParseChunkKey(rest []byte) (doc string, order int, err error) {
 // Encode returns the stored form (Doc and Order are in the key). Store it with Batch.SetText.
 func (c *Chunk) Encode() []byte {
 	b := make([]byte, 0, len(c.Content)+len(c.Path)+32)
-	b = codec.AppendUvarint(b, uint64(c.Start))
-	b = codec.AppendUvarint(b, uint64(c.End))
-	b = codec.AppendUvarint(b, uint64(c.Tokens))
-	b = codec.AppendUvarint(b, uint64(c.LineTokens))
+	b = codec.AppendInt(b, c.Start)
+	b = codec.AppendInt(b, c.End)
+	b = codec.AppendInt(b, c.Tokens)
+	b = codec.AppendInt(b, c.LineTokens)
 	b = codec.AppendString(b, c.Path)
 	b = codec.AppendString(b, c.Extractor)
 	b = codec.AppendBool(b, c.Truncated)

@@ -41,7 +41,7 @@ func appendCounts(b []byte, cs []Count) []byte {
 	b = codec.AppendUvarint(b, uint64(len(cs)))
 	for _, c := range cs {
 		b = codec.AppendString(b, c.Name)
-		b = codec.AppendUvarint(b, uint64(c.N))
+		b = codec.AppendInt(b, c.N)
 	}
 	return b
 }

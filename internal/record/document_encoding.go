@@ -15,17 +15,17 @@ func (d *Document) Encode() []byte {
 	b = appendVersion(b, d.Pending)
 
 	c := &d.Contents
-	b = codec.AppendUvarint(b, uint64(c.Chunks))
-	b = codec.AppendUvarint(b, uint64(c.Entities))
-	b = codec.AppendUvarint(b, uint64(c.Relations))
+	b = codec.AppendInt(b, c.Chunks)
+	b = codec.AppendInt(b, c.Entities)
+	b = codec.AppendInt(b, c.Relations)
 	b = appendCounts(b, c.Dropped)
 	b = appendCounts(b, c.Repaired)
-	b = codec.AppendUvarint(b, uint64(c.Truncated))
-	b = codec.AppendUvarint(b, uint64(c.Unusable))
+	b = codec.AppendInt(b, c.Truncated)
+	b = codec.AppendInt(b, c.Unusable)
 	b = codec.AppendStrings(b, c.Warnings)
 
 	a := &d.Attempts
-	b = codec.AppendUvarint(b, uint64(a.Tries))
+	b = codec.AppendInt(b, a.Tries)
 	b = codec.AppendString(b, a.Error)
 	b = codec.AppendVarint(b, a.StartedAt)
 	b = codec.AppendVarint(b, a.EndedAt)
@@ -35,7 +35,7 @@ func (d *Document) Encode() []byte {
 		b = codec.AppendVarint(b, s.N)
 	}
 	for _, n := range [...]int{a.ReusedChunks, a.Calls, a.CachedCalls, a.PromptTokens, a.CompletionTokens, a.EmbeddedTexts} {
-		b = codec.AppendUvarint(b, uint64(n))
+		b = codec.AppendInt(b, n)
 	}
 	return b
 }
@@ -80,8 +80,8 @@ func appendVersion(b []byte, v *Version) []byte {
 		b = codec.AppendString(b, v.Metadata[k])
 	}
 	b = codec.AppendVarint(b, v.Time)
-	b = codec.AppendUvarint(b, uint64(v.Bytes))
-	b = codec.AppendUvarint(b, uint64(v.Removed))
+	b = codec.AppendInt(b, v.Bytes)
+	b = codec.AppendInt(b, v.Removed)
 	b = codec.AppendString(b, v.Track)
 	return codec.AppendVarint(b, v.EnqueuedAt)
 }

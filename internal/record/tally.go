@@ -143,19 +143,19 @@ func ParseTallyKey(rest []byte, relations bool) (o Object, err error) {
 // Encode returns the stored form.
 func (t *Tally) Encode() []byte {
 	b := codec.AppendUvarint(nil, t.Version)
-	b = codec.AppendUvarint(b, uint64(t.Records))
-	b = codec.AppendUvarint(b, uint64(t.Endpoints))
-	b = codec.AppendUvarint(b, uint64(t.Chunks))
+	b = codec.AppendInt(b, t.Records)
+	b = codec.AppendInt(b, t.Endpoints)
+	b = codec.AppendInt(b, t.Chunks)
 	b = codec.AppendVarint(b, int64(t.Weight))
 	b = codec.AppendUvarint(b, uint64(len(t.Types)))
 	for _, c := range t.Types {
 		b = codec.AppendString(b, c.Type)
-		b = codec.AppendUvarint(b, uint64(c.Count))
+		b = codec.AppendInt(b, c.Count)
 	}
 	b = codec.AppendString(b, t.Digest)
 	for _, m := range [...]Mark{t.RecordsEnd, t.EndpointsEnd} {
 		b = codec.AppendUvarint(b, m.Seq)
-		b = codec.AppendUvarint(b, uint64(m.Order))
+		b = codec.AppendInt(b, m.Order)
 	}
 	return codec.AppendUvarint(b, uint64(t.Rules))
 }
