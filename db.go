@@ -161,8 +161,8 @@ func (d *DB) release() error {
 // LSN is the number of the last commit.
 func (d *DB) LSN() kv.LSN { return d.log.LSN() }
 
-// Changes yields the change records of durable commits after since, oldest first, and ends when it has
-// caught up.
+// Changes yields the change records of the durable commits after since, oldest first, and ends when it has
+// caught up; 0 is the beginning. An error comes last: ErrTruncated, ErrAhead, those of ctx and of reading.
 func (d *DB) Changes(ctx context.Context, since kv.LSN) iter.Seq2[wal.Change, error] {
 	return func(yield func(wal.Change, error) bool) {
 		ctx, leave, err := d.host(ctx, "Changes", reads)
@@ -177,6 +177,17 @@ func (d *DB) Changes(ctx context.Context, since kv.LSN) iter.Seq2[wal.Change, er
 			}
 		}
 	}
+}
+
+// TruncateChanges drops the change records of the commits up to and with upTo, at a cost that does not depend
+// on their number. Nothing else is lost with them.
+func (d *DB) TruncateChanges(ctx context.Context, upTo kv.LSN) error {
+	ctx, leave, err := d.enter(ctx, writes)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return because(ctx, d.log.Truncate(ctx, upTo))
 }
 
 // Settle waits until the vector indexes have taken in every committed vector. Searches are exact about
