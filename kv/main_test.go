@@ -21,6 +21,14 @@ func TestMain(m *testing.M) {
 		hold(dir)
 		return
 	}
+	if os.Getenv(lateEnv) != "" {
+		if err := failLate(); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println("alive")
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -249,6 +249,7 @@ func runScriptLoop(t *testing.T, sc script, l testkit.Loop, extra kv.LSN,
 }
 
 func TestHC03_PowerLossAtEveryOperation(t *testing.T) {
+	t.Parallel()
 	sc := script{seed: 1}
 	for _, base := range []*testkit.CrashFS{nil, killedBase(t, sc)} {
 		runScriptLoop(t, sc, testkit.Loop{Seed: 1, Base: base}, 1,
@@ -261,14 +262,17 @@ func TestHC03_PowerLossAtEveryOperation(t *testing.T) {
 // TestHC19_DiskFullAtEveryOperation: on a full disk the failed log is cut back, so that exactly the
 // acknowledged commits are there.
 func TestHC19_DiskFullAtEveryOperation(t *testing.T) {
+	t.Parallel()
 	faultLoop(t, testkit.EveryFault, testkit.ErrNoSpace, 0)
 }
 
 func TestHC19_BrokenDiskAtEveryOperation(t *testing.T) {
+	t.Parallel()
 	faultLoop(t, testkit.EveryFault, testkit.ErrIO, 1)
 }
 
 func TestHC19_TransientFailureAtEveryOperation(t *testing.T) {
+	t.Parallel()
 	faultLoop(t, testkit.EveryTransientFault, testkit.ErrIO, 1)
 }
 
@@ -278,6 +282,7 @@ var errUnreadable = fmt.Errorf("unreadable: %w", testkit.ErrIO)
 // TestHC19_UnreadableDiskAtEveryOperation: flushes and compactions that cannot read make the store read-only; a
 // commit, which reads nothing, is durable whatever they do.
 func TestHC19_UnreadableDiskAtEveryOperation(t *testing.T) {
+	t.Parallel()
 	faultLoop(t, testkit.EveryReadFault, errUnreadable, 0)
 }
 
@@ -301,6 +306,7 @@ func faultLoop(t *testing.T, loop loopFunc, fault error, extra kv.LSN) {
 // TestHC19_ConcurrentWriters fails or cuts the disk under many writers: nobody hangs, every acknowledged
 // commit is there, every other one is whole or absent, and what is there is a prefix of the commits.
 func TestHC19_ConcurrentWriters(t *testing.T) {
+	t.Parallel()
 	const writers, each = 8, 12
 	for _, mode := range []string{"power loss", "disk full", "broken", "once"} {
 		t.Run(mode, func(t *testing.T) {
