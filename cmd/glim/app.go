@@ -116,7 +116,15 @@ func (a *app) with(create, readOnly bool, f func(*db.DB) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(d), d.Close())
+	err = f(d)
+	cerr := d.Close()
+	if err == nil {
+		return cerr
+	}
+	if cerr != nil { // err is what the command ends with
+		a.err.printf("glim: closing %s: %s\n", a.set.DB, plain(cerr))
+	}
+	return err
 }
 
 // view runs f in one read transaction of an existing database.

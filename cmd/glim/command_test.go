@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -74,6 +77,33 @@ func TestExamplesParse(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What the README shows is what its first command prints, numbers and the places where lines are cut aside.
+func TestReadmeShowsWhatIsPrinted(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(readme), "<!-- first command -->")
+	first, block, _ := strings.Cut(block, "```text")
+	shown, _, ok := strings.Cut(block, "```")
+	calls := regexp.MustCompile(`go run ./cmd/glim ([^&\n]*)`).FindAllStringSubmatch(first, -1)
+	if !ok || len(calls) != 2 {
+		t.Fatalf("the README has no first command of two calls: %q", calls)
+	}
+	t.Chdir(filepath.Join("..", "..")) // its reader is there
+	dir := filepath.Join(t.TempDir(), "glim.db")
+	must(t, dir, words(calls[0][1])...)
+	numbers := regexp.MustCompile(`[0-9]+`)
+	printed := numbers.ReplaceAllString(must(t, dir, words(calls[1][1])...), "0")
+	for line := range strings.Lines(shown) {
+		line = strings.TrimSuffix(strings.TrimRight(numbers.ReplaceAllString(line, "0"), "\n"), cutMark)
+		if line != "..." && !strings.Contains(printed, line) {
+			t.Errorf("not printed: %q", line)
+		}
+	}
+	must(t, dir, "check")
 }
 
 // words splits a command line at spaces outside quotes.

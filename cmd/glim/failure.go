@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"regexp"
 	"strings"
 
@@ -144,12 +145,12 @@ func explainModels(err error, f *failure) bool {
 }
 
 func modelHint(e *llm.Error) string {
-	switch {
-	case e.Status == 401 || e.Status == 403:
+	switch e.Status {
+	case http.StatusUnauthorized, http.StatusForbidden:
 		return "look at the API key: GLIM_API_KEY, or api_key in the configuration file"
-	case e.Status == 404:
+	case http.StatusNotFound:
 		return "look at --base-url and the model's name"
-	case e.Status == 0:
+	case 0: // no response
 		return "look at --base-url and whether the server runs; --offline works without models"
 	}
 	return ""

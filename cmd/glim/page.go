@@ -16,7 +16,8 @@ const (
 	shownPassages = 3
 	shownPiece    = 420 // columns of a passage: enough to see the answer in it
 	shownObjects  = 6   // entities, relations
-	nameColumns   = 24  // of the column of names; longer ones push the rest
+	nameColumns   = 22  // of the column of entities; longer ones push the rest
+	pairColumns   = 32  // of the column of relations
 )
 
 // page lays out results for a person.
@@ -108,7 +109,16 @@ func (p *page) entities(r *query.Result) {
 	}
 	p.title("Entities", n, len(r.Data.Entities))
 	for _, e := range r.Data.Entities[:n] {
-		p.object(e.Name, strings.ToLower(e.Type)+", "+count(e.Degree, "relation"), e.Description, subject(r))
+		kind := strings.ToLower(e.Type)
+		if p.full {
+			p.described(e.Name+bracketed(nil, kind, count(e.Degree, "relation")), e.Description)
+		} else {
+			text := nearestFragment(e.Description, subject(r))
+			if kind != "" {
+				text = kind + ": " + text
+			}
+			p.row(e.Name, nameColumns, text)
+		}
 	}
 }
 
@@ -119,27 +129,32 @@ func (p *page) relations(r *query.Result) {
 	}
 	p.title("Relations", n, len(r.Data.Relations))
 	for _, e := range r.Data.Relations[:n] {
-		p.object(e.Src+" - "+e.Dst, strings.Join(e.Keywords, ", "), e.Description, subject(r))
+		name := e.Src + " - " + e.Dst
+		if p.full {
+			p.described(name+bracketed(e.Keywords), e.Description)
+		} else {
+			p.row(name, pairColumns, nearestFragment(e.Description, subject(r)))
+		}
 	}
 }
 
-// object is one line, what the question is about first; or, in full, a paragraph for each description.
-func (p *page) object(name, about, description, question string) {
-	if p.full {
-		p.wrapped("  ", name+bracketed(nil, about))
-		for _, f := range fragments(description) {
-			p.wrapped("      ", f)
-		}
-		return
+// described is a name with all its descriptions.
+func (p *page) described(name, description string) {
+	p.wrapped("  ", name)
+	for _, f := range fragments(description) {
+		p.wrapped("      ", f)
 	}
+}
+
+// row is a name and the beginning of a text on one line, on two where the page is narrow.
+func (p *page) row(name string, columns int, text string) {
 	name = cut(name, p.width-4)
-	room := p.width - 4 - max(nameColumns, uniseg.StringWidth(name))
+	room := p.width - 4 - max(columns, uniseg.StringWidth(name))
 	if room < minWidth {
-		p.printf("  %s\n", name)
-		p.printf("      %s\n", cut(nearestFragment(description, question), p.width-6))
+		p.printf("  %s\n      %s\n", name, cut(text, p.width-6))
 		return
 	}
-	p.printf("  %s  %s\n", pad(name, nameColumns), cut(nearestFragment(description, question), room))
+	p.printf("  %s  %s\n", pad(name, columns), cut(text, room))
 }
 
 func (p *page) references(rs []query.Reference) {
