@@ -91,7 +91,7 @@ func (d *DB) open() (err error) {
 	if err != nil {
 		return err
 	}
-	set := vector.SetOptions{NewIndex: hnsw.Factory, Oldest: d.store.OldestLSN, Logger: o.Logger}
+	set := vector.SetOptions{NewIndex: hnsw.Factory, Oldest: d.store.OldestLSN, ExactBytes: o.Vectors.ExactBytes, Logger: o.Logger}
 	if !o.ReadOnly {
 		set.Update = d.log.Update
 	}

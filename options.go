@@ -71,13 +71,17 @@ type Options struct {
 	Vectors VectorOptions
 }
 
-// VectorOptions are parameters of the HNSW graphs behind vector collections. They are stored when a
-// collection is created; later values apply to new collections only.
+// VectorOptions are parameters of the HNSW graphs behind vector collections. M and EfConstruction are stored
+// when a collection is created; later values apply to new collections only.
 type VectorOptions struct {
 	// M is the number of links per vector; 0: 16, range 4 to 64.
 	M int
 	// EfConstruction is the beam width of insertion; 0: 128, range 16 to 2,048.
 	EfConstruction int
+	// ExactBytes is the size of a collection's int8 codes (a byte a dimension and vector) up to which it is
+	// only scanned, which is exact; above, it gets an index. 0: 2 MiB; negative: every collection has an
+	// index. It may differ on every Open.
+	ExactBytes int64
 }
 
 // Option edits the options of one Open call.

@@ -21,6 +21,8 @@ func (r *runner) do(ctx context.Context, op Op) error {
 	switch op.Kind {
 	case Search:
 		return r.d.View(ctx, func(tx *db.Tx) error { return search(tx, r.m, op) })
+	case Scan:
+		return r.d.View(ctx, func(tx *db.Tx) error { return scan(tx, r.m, op.Name, op.Other) })
 	case DocInsert, DocPut, DocDelete:
 		return r.document(ctx, op)
 	case Query:
@@ -34,8 +36,8 @@ func (r *runner) do(ctx context.Context, op Op) error {
 		_ = r.close() // a database without a disk may say so
 		r.fs = next
 		return errors.Join(r.start(ctx), check(ctx, r.d))
-	case CrashTx:
-		return r.crashTx(ctx, op)
+	case CrashTx, FaultTx:
+		return r.interruptedTx(ctx, op)
 	case CrashDoc:
 		return r.crashDoc(ctx, op)
 	default:
@@ -79,6 +81,19 @@ func (r *runner) write(tx *db.Tx, op Op) error {
 		_, had := r.m.nodes[op.Name]
 		r.m.deleteNode(op.Name)
 		return found(had, g.DeleteNode(op.Name))
+	case NodeRename:
+		err := g.RenameNode(op.Name, op.Other)
+		_, had := r.m.nodes[op.Name]
+		if _, taken := r.m.nodes[op.Other]; had && taken && op.Name != op.Other {
+			if !errors.Is(err, graph.ErrExists) {
+				return fmt.Errorf("rename to a name that is taken: %w", orMissing(err))
+			}
+			return nil
+		}
+		if had {
+			r.m.rename(op.Name, op.Other)
+		}
+		return found(had, err)
 	case EdgePut:
 		err := g.PutEdge(graph.Edge{Src: op.Name, Dst: op.Other, Weight: float64(op.N)})
 		if r.m.putEdge(op.Name, op.Other, float64(op.N)) {
@@ -115,6 +130,26 @@ func found(had bool, err error) error {
 		return nil
 	}
 	return fmt.Errorf("absent object: %w", orMissing(err))
+}
+
+// scan compares a range of keys.
+func scan(tx *db.Tx, m *model, from, to string) error {
+	var got, want []string
+	for it, err := range tx.KV("plain").Scan([]byte(from), []byte(to)) {
+		if err != nil {
+			return err
+		}
+		got = append(got, kvLine(string(it.Key), string(it.Value)))
+	}
+	for _, k := range slices.Sorted(maps.Keys(m.kv)) {
+		if from <= k && k < to {
+			want = append(want, kvLine(k, m.kv[k]))
+		}
+	}
+	if d := differ(got, want); d != "" {
+		return fmt.Errorf("scan from %q to %q: %s", from, to, d)
+	}
+	return nil
 }
 
 // search compares with brute force: an exact one hit by hit, another one as far as its promise goes.
@@ -233,15 +268,36 @@ func (r *runner) interrupted(ctx context.Context, k int, f func() error) (acked 
 	if err != nil && !crashed {
 		return false, err
 	}
-	acked = err == nil
-	if err := r.start(ctx); err != nil {
-		return acked, fmt.Errorf("open after power loss: %w", err)
-	}
-	return acked, check(ctx, r.d)
+	return err == nil, r.recovered(ctx)
 }
 
-// crashTx: a transaction over all three data models is whole or absent, then it is done again.
-func (r *runner) crashTx(ctx context.Context, op Op) error {
+// filled fills the disk at the k-th file operation of f, makes space again, and opens what is left.
+func (r *runner) filled(ctx context.Context, k int, f func() error) (acked bool, err error) {
+	r.fs.FailAt(k, testkit.ErrNoSpace)
+	err = f()
+	if err == nil || errors.Is(err, db.ErrDiskFull) {
+		if _, derr := dump(ctx, r.d); derr != nil {
+			return false, fmt.Errorf("reading with a full disk: %w", derr)
+		}
+	}
+	r.fs.Heal()
+	_ = r.close() // a database whose disk was full may say so
+	if err != nil && !errors.Is(err, db.ErrDiskFull) {
+		return false, err
+	}
+	return err == nil, r.recovered(ctx)
+}
+
+// recovered opens and checks what an interruption left.
+func (r *runner) recovered(ctx context.Context) error {
+	if err := r.start(ctx); err != nil {
+		return fmt.Errorf("open after the interruption: %w", err)
+	}
+	return check(ctx, r.d)
+}
+
+// interruptedTx: a transaction over all three data models is whole or absent, then it is done again.
+func (r *runner) interruptedTx(ctx context.Context, op Op) error {
 	do := func(m *model) func(tx *db.Tx) error {
 		w := &runner{m: m}
 		return func(tx *db.Tx) error {
@@ -252,7 +308,11 @@ func (r *runner) crashTx(ctx context.Context, op Op) error {
 		}
 	}
 	next := r.m.clone()
-	acked, err := r.interrupted(ctx, op.N, func() error { return r.d.Update(ctx, do(next)) })
+	interrupt := r.interrupted
+	if op.Kind == FaultTx {
+		interrupt = r.filled
+	}
+	acked, err := interrupt(ctx, op.N, func() error { return r.d.Update(ctx, do(next)) })
 	if err != nil {
 		return err
 	}
@@ -266,7 +326,7 @@ func (r *runner) crashTx(ctx context.Context, op Op) error {
 	}
 	absent, whole := differ(got, r.m.lines(r.cfg.Whole)), differ(got, next.lines(r.cfg.Whole))
 	if absent != "" && whole != "" {
-		return fmt.Errorf("half a transaction after power loss: against none of it: %s; against all of it: %s", absent, whole)
+		return fmt.Errorf("half a transaction after the interruption: against none of it: %s; against all of it: %s", absent, whole)
 	}
 	return r.d.Update(ctx, do(r.m))
 }

@@ -2,7 +2,7 @@
 // compares each with a model of plain maps and brute force, and the databases with each other.
 //
 // It covers key-value spaces, a vector collection, a graph, documents, snapshots held open over writes,
-// queries, dump and load, reopening, and power loss between and inside operations. It does not make writes
+// queries, dump and load, reopening, full disks, and power loss between and inside operations. It does not make writes
 // race each other: the order of operations is the list's, so that a failure can be replayed and shrunk.
 // It owns no on-disk keys and is imported from tests only.
 //
@@ -11,6 +11,9 @@
 //	go test ./internal/metamorphic -metamorphic.seed=N
 //	go test ./internal/metamorphic -metamorphic.ops=FILE
 //
+// and run longer with -metamorphic.n (operations in a list) and -metamorphic.seeds (lists); the plain form is
+// a smoke test of two short lists.
+//
 // Concurrency: a run belongs to one goroutine; runs are independent of each other.
 //
 // Invariants:
@@ -18,7 +21,7 @@
 //     the shrinker remove any of them.
 //   - M2: the state after each checkpoint equals the model's, whatever the options.
 //   - M3: what an open View shows does not change while others write.
-//   - M4: a transaction or document under way when the power goes is wholly there or wholly absent, and
+//   - M4: a transaction or document under way when the power goes or the disk is full is wholly there or wholly absent, and
 //     everything acknowledged is there.
 //   - M5: databases whose options promise the same content answer queries equally and end with equal
 //     logical dumps.

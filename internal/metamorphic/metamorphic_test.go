@@ -16,9 +16,10 @@ import (
 )
 
 var (
-	seedFlag  = flag.Uint64("metamorphic.seed", 0, "seed of the list; 0: a few fixed ones")
+	seedFlag  = flag.Uint64("metamorphic.seed", 0, "seed of the only list; 0: as many as metamorphic.seeds says")
 	opsFlag   = flag.String("metamorphic.ops", "", "file of operations to replay instead of drawing them")
 	countFlag = flag.Int("metamorphic.n", 400, "operations in a list")
+	seedsFlag = flag.Uint64("metamorphic.seeds", 2, "lists to run, with seeds from 1 on")
 )
 
 // shrinkRuns bounds the runs that go into shrinking one failure.
@@ -31,6 +32,7 @@ func configs() []Config {
 	return []Config{
 		{"default", "whole", true, db.Options{MemTableBytes: 1 << 20}},
 		{"tiny memtable, one worker", "whole", true, db.Options{MemTableBytes: 64 << 10, CacheBytes: 1 << 20, Index: index.Options{Workers: 1, ChunkWorkers: 1}}},
+		{"every collection indexed", "whole", true, db.Options{MemTableBytes: 256 << 10, Vectors: db.VectorOptions{M: 4, EfConstruction: 16, ExactBytes: -1}}},
 		{"small chunks, one worker", "small", false, db.Options{MemTableBytes: 256 << 10, Index: small}},
 		{"small chunks, many workers, no cache", "small", false, db.Options{MemTableBytes: 64 << 10, DisableReplyCache: true, EmbedBatch: 2, Index: smallWide}},
 	}
@@ -82,7 +84,10 @@ func TestMetamorphic(t *testing.T) {
 		run(t, max(*seedFlag, 1), ops)
 		return
 	}
-	n, seeds := *countFlag, []uint64{1, 2}
+	n, seeds := *countFlag, make([]uint64, *seedsFlag)
+	for i := range seeds {
+		seeds[i] = uint64(i) + 1
+	}
 	if testing.Short() {
 		n, seeds = n/4, seeds[:1]
 	}

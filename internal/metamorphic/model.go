@@ -37,6 +37,25 @@ func (m *model) deleteNode(name string) {
 	maps.DeleteFunc(m.edges, func(p [2]string, _ float64) bool { return p[0] == name || p[1] == name })
 }
 
+// rename moves a node and its edges to a free name.
+func (m *model) rename(from, to string) {
+	moved := func(name string) string {
+		if name == from {
+			return to
+		}
+		return name
+	}
+	m.nodes[to] = m.nodes[from]
+	edges := make(map[[2]string]float64, len(m.edges))
+	for p, w := range m.edges {
+		edges[pair(moved(p[0]), moved(p[1]))] = w
+	}
+	m.edges = edges
+	if from != to {
+		delete(m.nodes, from)
+	}
+}
+
 // lines renders the state as reader does for a database, document knowledge only on request: it is that
 // of documents which are one chunk each.
 func (m *model) lines(knowledge bool) []string {

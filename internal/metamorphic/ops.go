@@ -17,11 +17,13 @@ type Kind string
 const (
 	KVPut        Kind = "kv-put"        // Name, Text
 	KVDelete     Kind = "kv-delete"     // Name
+	Scan         Kind = "scan"          // keys from Name to Other
 	VectorPut    Kind = "vector-put"    // Name, Vector
 	VectorDelete Kind = "vector-delete" // Name
 	Search       Kind = "search"        // Vector, N hits; Exact
 	NodePut      Kind = "node-put"      // Name, Text
 	NodeDelete   Kind = "node-delete"   // Name
+	NodeRename   Kind = "node-rename"   // Name, Other
 	EdgePut      Kind = "edge-put"      // Name, Other, N as weight
 	EdgeDelete   Kind = "edge-delete"   // Name, Other
 	DocInsert    Kind = "doc-insert"    // Name, Text
@@ -33,6 +35,7 @@ const (
 	Reopen       Kind = "reopen"        //
 	Crash        Kind = "crash"         // power loss between operations
 	CrashTx      Kind = "crash-tx"      // Name, Text, Vector: power loss at file operation N of a transaction
+	FaultTx      Kind = "fault-tx"      // Name, Text, Vector: disk full from file operation N of a transaction on
 	CrashDoc     Kind = "crash-doc"     // Name, Text: power loss at file operation N of a document's Put
 )
 
@@ -56,10 +59,10 @@ var weights = []struct {
 	kind Kind
 	n    int
 }{
-	{KVPut, 12}, {KVDelete, 5}, {VectorPut, 14}, {VectorDelete, 5}, {Search, 10},
-	{NodePut, 9}, {NodeDelete, 3}, {EdgePut, 12}, {EdgeDelete, 4},
+	{KVPut, 12}, {KVDelete, 5}, {Scan, 4}, {VectorPut, 14}, {VectorDelete, 5}, {Search, 10},
+	{NodePut, 9}, {NodeDelete, 3}, {NodeRename, 3}, {EdgePut, 12}, {EdgeDelete, 4},
 	{DocInsert, 6}, {DocPut, 6}, {DocDelete, 5}, {Query, 8}, {Snapshot, 5},
-	{DumpLoad, 1}, {Reopen, 1}, {Crash, 2}, {CrashTx, 2}, {CrashDoc, 2},
+	{DumpLoad, 1}, {Reopen, 1}, {Crash, 2}, {CrashTx, 2}, {FaultTx, 1}, {CrashDoc, 2},
 }
 
 // Generate draws n operations that depend on seed alone.
@@ -97,6 +100,10 @@ func draw(rng *rand.Rand, ticket int) Op {
 		op.Name = name("v", 60)
 	case Search:
 		op.Vector, op.N, op.Exact = vec(rng), 1+rng.IntN(12), rng.IntN(2) == 0
+	case Scan:
+		op.Name, op.Other = name("k", 30), name("k", 30)
+	case NodeRename:
+		op.Name, op.Other = name("n", 20), name("n", 20)
 	case NodePut:
 		op.Name, op.Text = name("n", 20), name("type", 4)
 	case NodeDelete:
@@ -114,7 +121,7 @@ func draw(rng *rand.Rand, ticket int) Op {
 		op.Text = name("What does Thing ", 10) + " do with the bridge?"
 	case Snapshot:
 		op.N = 1 + rng.IntN(12)
-	case CrashTx:
+	case CrashTx, FaultTx:
 		op.Name, op.Text, op.Vector, op.N = name("both", 5), name("type", 100), vec(rng), 1+rng.IntN(5)
 	case CrashDoc:
 		op.Name, op.Text, op.N = name("doc", 8), text(rng), 1+rng.IntN(14)

@@ -118,7 +118,7 @@ func (r *runner) step(ctx context.Context, rest []Op) (n int, err error) {
 // restarts: the database is another one after the operation, so that no View can be held over it.
 func (op Op) restarts() bool {
 	switch op.Kind {
-	case DumpLoad, Reopen, Crash, CrashTx, CrashDoc:
+	case DumpLoad, Reopen, Crash, CrashTx, FaultTx, CrashDoc:
 		return true
 	}
 	return false
