@@ -80,6 +80,9 @@ func newModels(o Options, d *DB) (*models, error) {
 	}
 	m.embedder = vectors.Embedder(embedder)
 	m.reranker = chain.Reranker(o.Models.Reranker)
+	if m.reranker == nil && o.Models.Embedder == nil {
+		m.reranker = query.NewOfflineReranker() // where vectors are lexical, so is the order of passages
+	}
 	// Extraction and summaries go through the reply cache. Keywords and answers have caches of their own in
 	// query, keyed by what they depend on.
 	extract := cached.Chat(cmp.Or(o.Models.Extract, o.Models.Chat))

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 
@@ -135,7 +136,7 @@ func (q *run) cutGraph(ents []Entity, rels []Relation) ([]Entity, []Relation) {
 func (q *run) cutChunks(chunks []Chunk) []Chunk {
 	res, count := q.res, q.e.count
 	budget := q.opt.Budget.Total - res.Tokens.Fixed - res.Tokens.Entities - res.Tokens.Relations
-	widest := strings.Repeat("9", len(itoa(len(chunks))))
+	widest := strings.Repeat("9", len(strconv.Itoa(len(chunks))))
 	wider := 0 // stored counts allow for a reference id as wide as record.ReferencePlaceholder
 	if len(widest) > len(record.ReferencePlaceholder) {
 		wider = count.again(widest)

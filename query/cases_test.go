@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -97,7 +98,7 @@ func TestHC16_VectorsOfQueries(t *testing.T) {
 	}
 	s.commit(func(w *writer) {
 		for _, i := range []int{2, 0, 1} {
-			w.chunk("d", i, "d.txt", "equal "+itoa(i), at(axisQuestion, .9, axisNone))
+			w.chunk("d", i, "d.txt", "equal "+strconv.Itoa(i), at(axisQuestion, .9, axisNone))
 		}
 	})
 	if r := ask(t, e, question, o); chunkIDs(r.Data.Chunks) != "000 001 002" {
@@ -265,7 +266,7 @@ func TestHC22_RerankerIsNotTrusted(t *testing.T) {
 	s.commit(func(w *writer) {
 		var sources []string
 		for i := range 4 {
-			sources = append(sources, w.chunk("d", i, "d.txt", "chunk "+itoa(i), at(axisQuestion, .9, axisNone)))
+			sources = append(sources, w.chunk("d", i, "d.txt", "chunk "+strconv.Itoa(i), at(axisQuestion, .9, axisNone)))
 		}
 		w.entity("A", "person", "a", at(axisLow, .9, axisNone), sources...)
 	})

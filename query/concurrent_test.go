@@ -3,6 +3,7 @@ package query
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestConcurrentQueries(t *testing.T) {
 	name := func(i int) string { return fmt.Sprintf("n%03d", i) }
 	add := func(i int) {
 		s.commit(func(w *writer) {
-			id := w.chunk("d", i, "d.txt", "chunk "+itoa(i), at(axisQuestion, .9, axisNone))
+			id := w.chunk("d", i, "d.txt", "chunk "+strconv.Itoa(i), at(axisQuestion, .9, axisNone))
 			w.entity(name(i), "t", "d", at(axisLow, .9, axisNone), id)
 			if i > 0 {
 				w.relation(name(0), name(i), 1, "r", at(axisHigh, .9, axisNone), id)

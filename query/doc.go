@@ -11,7 +11,8 @@
 // write side. It does not chunk, extract, or embed documents.
 //
 // Files by step: options, validate; keywords, keywordparse, offline; embed; retrieve, search, merge;
-// budget; pick, source; compose, reference, render; answer; result, trace. engine.go ties them together.
+// budget; pick, source; compose, rerank_offline, reference, render; answer; result, trace. engine.go ties
+// them together.
 //
 // Concurrency: an Engine is safe for concurrent use. A Result belongs to its caller; its Stream writes to
 // it on the goroutine that ranges over it.

@@ -194,5 +194,3 @@ func cacheKey(kind string, fields ...string) string {
 	}
 	return kind + ":" + hex.EncodeToString(h.Sum(nil))
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

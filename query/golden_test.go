@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -299,7 +300,7 @@ func (c *goldenCase) model(q goldenQuery, by rules) shown {
 	}
 	owners := func(n int, sources func(int) []string) (out []owner) {
 		for i := range n {
-			out = append(out, owner{itoa(i), sources(i)})
+			out = append(out, owner{strconv.Itoa(i), sources(i)})
 		}
 		return out
 	}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -59,7 +60,7 @@ func TestParseKeywords(t *testing.T) {
 func TestParseKeywordsLimits(t *testing.T) {
 	var items []string
 	for i := range maxKeywords + 10 {
-		items = append(items, `"k`+itoa(i)+`"`)
+		items = append(items, `"k`+strconv.Itoa(i)+`"`)
 	}
 	p := parseKeywords(`{"high": [` + strings.Join(items, ",") + `], "low": ["` + strings.Repeat("x", maxKeywordRunes+1) + `"]}`)
 	if len(p.High) != maxKeywords || len(p.Low) != 0 || p.dropped != 11 {

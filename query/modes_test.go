@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func small(t testing.TB) *testStore {
 	s.commit(func(w *writer) {
 		c := make([]string, 8)
 		for i, cos := range []float64{.6, .8, .19, .18, .7, .17, .9, .16} {
-			c[i] = w.chunk("d", i, "d.txt", "chunk number "+itoa(i), at(axisQuestion, cos, axisNone))
+			c[i] = w.chunk("d", i, "d.txt", "chunk number "+strconv.Itoa(i), at(axisQuestion, cos, axisNone))
 		}
 		none := func() []float32 { return at(axisNone, 1, axisNone-1) }
 		w.entity("A", "person", "a is here", at(axisLow, .9, axisNone), c[0], c[1])

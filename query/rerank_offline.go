@@ -77,10 +77,11 @@ type wantedTerms struct {
 	number  map[string]int
 	weights []float64
 	words   []map[string]bool // the forms in which the question has each
+	known   map[string][]hit  // of tokens met before
 }
 
 func questionTerms(question string) wantedTerms {
-	w := wantedTerms{number: make(map[string]int)}
+	w := wantedTerms{number: make(map[string]int), known: make(map[string][]hit)}
 	lexical.Terms(question[:min(len(question), maxQuestionRead)], func(t lexical.Term) bool {
 		weight := 1.0
 		switch t.Rank {
@@ -117,24 +118,46 @@ func (w wantedTerms) read(text string) termText {
 	t := termText{all: make(termSet, len(w.weights))}
 	for _, s := range lexical.Sentences(text) {
 		var set termSet
-		lexical.Terms(text[s.Start:s.End], func(term lexical.Term) bool {
-			if k, ok := w.number[term.Text]; ok {
+		sentence := text[s.Start:s.End]
+		for _, token := range lexical.Tokens(sentence) {
+			for _, h := range w.hits(sentence[token.Start:token.End]) {
 				if set == nil {
 					set = make(termSet, len(w.weights))
 				}
-				held := 1.0
-				if !term.Unspaced && !w.words[k][term.Word] {
-					held = inflectedWeight
-				}
-				set[k], t.all[k] = max(set[k], held), max(t.all[k], held)
+				set[h.term], t.all[h.term] = max(set[h.term], h.held), max(t.all[h.term], h.held)
 			}
-			return true
-		})
+		}
 		if n := len(t.sentences); set != nil || n > 0 && t.sentences[n-1] != nil {
 			t.sentences = append(t.sentences, set)
 		}
 	}
 	return t
+}
+
+// hit is a wanted term in a token.
+type hit struct {
+	term int
+	held float64
+}
+
+// hits returns the wanted terms in a token. Words come again and again: their stems are found once.
+func (w wantedTerms) hits(token string) []hit {
+	if known, ok := w.known[token]; ok {
+		return known
+	}
+	var hits []hit
+	lexical.Terms(token, func(t lexical.Term) bool {
+		if k, ok := w.number[t.Text]; ok {
+			h := hit{k, 1}
+			if !t.Unspaced && !w.words[k][t.Word] {
+				h.held = inflectedWeight
+			}
+			hits = append(hits, h)
+		}
+		return true
+	})
+	w.known[token] = hits
+	return hits
 }
 
 // weigh sums the weights of the terms in two sets together.

@@ -106,8 +106,8 @@ func (q *run) byEntity(ctx context.Context, r *reader, v []float32, l *leg, t *t
 const edgeBatch = 64
 
 // incident adds the relations of names in order of rank, until their lines alone exceed the relation
-// budget: no later one could be shown, whatever it is merged with. A hub therefore costs one cursor step
-// an edge, and properties are read for the few that fit.
+// budget: no later one could be shown, whatever it is merged with. A hub therefore costs no more than the
+// edges that fit (P8): the graph ranks it from the top, and properties are read for those few.
 func (q *run) incident(ctx context.Context, r *reader, names []string, l *leg) error {
 	budget, count := q.opt.Budget.Relations, q.e.count
 	limit := budget/(2*count.leastRelation()) + 1 // a first guess: real lines are at least twice the empty one
