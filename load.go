@@ -154,6 +154,9 @@ func (l *loader) finish(b *kv.Batch) error {
 		if err := s.compare(l.d.models.info); err != nil {
 			return err
 		}
+		if err := l.d.pipe.CreateStores(b); err != nil {
+			return err
+		}
 	}
 	return writeStamp(b, s)
 }

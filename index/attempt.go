@@ -10,6 +10,7 @@ import (
 	"github.com/glimdb/db/index/chunk"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/llm"
 )
 
 // attempt is one try to process one version of a document.
@@ -92,6 +93,12 @@ func (p *Pipeline) begin(ctx context.Context, id string) (*attempt, error) {
 // timed adds the time since start to a stage.
 func (a *attempt) timed(name string, start time.Time) {
 	a.stats.Stages = append(a.stats.Stages, record.Count64{Name: name, N: int64(a.p.cfg.Now().Sub(start))})
+}
+
+// guarded is work in which a panic of the caller's code (chunker, tokenizer) fails the document alone.
+func (a *attempt) guarded(ctx context.Context) (err error) {
+	defer llm.CatchPanic("chunker, tokenizer or progress callback", &err)
+	return a.work(ctx)
 }
 
 func (a *attempt) work(ctx context.Context) error {

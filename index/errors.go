@@ -125,6 +125,17 @@ func cause(err error) string {
 	return fmt.Sprintf("%serror of type %T without a message", err.Error(), inner)
 }
 
+// CallError is what a summarizer or an embedder failed with while a document was processed.
+type CallError struct {
+	Op  string // what was asked of it
+	Err error
+}
+
+func (e *CallError) Error() string { return e.Op + ": " + cause(e.Err) }
+
+// Unwrap returns the cause.
+func (e *CallError) Unwrap() error { return e.Err }
+
 // EmbeddingError says what is wrong with an embedder's answer.
 type EmbeddingError struct {
 	Model  string

@@ -2,10 +2,12 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/llm"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -26,7 +28,8 @@ func (a *attempt) extract(ctx context.Context) error {
 	)
 	g.SetLimit(a.p.cfg.Options.ChunkWorkers)
 	for _, i := range missing {
-		g.Go(func() error {
+		g.Go(func() (err error) {
+			defer llm.CatchPanic("progress callback", &err)
 			a.mu.Lock()
 			stop := failed >= giveUpAfter
 			a.mu.Unlock()
@@ -48,8 +51,7 @@ func (a *attempt) extract(ctx context.Context) error {
 			return nil
 		})
 	}
-	_ = g.Wait() // errors are in errs, by chunk
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), g.Wait()); err != nil { // the extractor's are in errs, by chunk
 		return err
 	}
 	for i, err := range errs {
@@ -91,7 +93,8 @@ func (a *attempt) reuse(sources [][]record.Source) (missing []int) {
 	return missing
 }
 
-func (a *attempt) extractOne(ctx context.Context, c *record.Chunk) ([]record.Source, error) {
+func (a *attempt) extractOne(ctx context.Context, c *record.Chunk) (_ []record.Source, err error) {
+	defer llm.CatchPanic("extractor "+a.p.cfg.Extractor.ID(), &err)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,8 @@ func (p *Pipeline) summarise(ctx context.Context, edits []*edit) error {
 		if !e.summarise {
 			continue
 		}
-		g.Go(func() error {
+		g.Go(func() (err error) {
+			defer llm.CatchPanic("summarizer "+p.cfg.Summarizer.ID(), &err)
 			if err := gctx.Err(); err != nil {
 				return err
 			}
@@ -31,7 +32,7 @@ func (p *Pipeline) summarise(ctx context.Context, edits []*edit) error {
 			}
 			text, err := p.cfg.Summarizer.Summarize(gctx, kind, name, e.fragments)
 			if err != nil {
-				return fmt.Errorf("summarise %v: %s: %w", e.object, cause(err), err)
+				return &CallError{Op: fmt.Sprintf("summarise %v", e.object), Err: err}
 			}
 			if text = clip(text, maxDescriptionBytes); text == "" {
 				return fmt.Errorf("summarise %v: %w", e.object, errEmptySummary)
@@ -76,7 +77,7 @@ func (p *Pipeline) embedEdits(ctx context.Context, edits []*edit, further []stri
 	}
 	vectors, err := p.cfg.Embedder.Embed(ctx, texts, llm.ForDocument)
 	if err != nil {
-		return nil, 0, fmt.Errorf("embed %d texts: %s: %w", len(texts), cause(err), err)
+		return nil, 0, &CallError{Op: fmt.Sprintf("embed %d texts", len(texts)), Err: err}
 	}
 	if err := checkVectors(p.cfg.Embedder, vectors, len(texts)); err != nil {
 		return nil, 0, err

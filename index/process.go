@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/llm"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -58,6 +60,10 @@ type Summary struct {
 	Failed    int               `json:"failed"`
 	Errors    map[string]string `json:"errors,omitempty"` // of failed documents, by id
 }
+
+// suspendWait bounds how long a cancelled call waits for the writer turn to put its document back, so that
+// it returns within a second although someone else holds the turn.
+const suspendWait = 500 * time.Millisecond
 
 // queuePage bounds how many ids of the queue are read at once, so that no view is kept while documents
 // are processed.
@@ -130,7 +136,7 @@ func (r *run) event(ev Progress) {
 		if r.sum.Errors == nil {
 			r.sum.Errors = make(map[string]string)
 		}
-		r.sum.Errors[ev.Document] = ev.Err.Error()
+		r.sum.Errors[ev.Document] = cause(ev.Err)
 	}
 	ev.DocumentsDone, ev.Documents = r.done, r.total
 	r.mu.Unlock()
@@ -191,12 +197,18 @@ func (r *run) document(ctx context.Context, id string) error {
 				return ctx.Err()
 			}
 		}
-		again, err := r.attempt(dctx, id)
-		r.p.release(id, c)
+		again, err := r.claimed(dctx, id, c)
 		if err != nil || !again {
 			return err
 		}
 	}
+}
+
+// claimed is attempt, after which the claim ends whatever happens.
+func (r *run) claimed(ctx context.Context, id string, c *claim) (again bool, err error) {
+	defer r.p.release(id, c)
+	defer llm.CatchPanic("progress callback", &err)
+	return r.attempt(ctx, id)
 }
 
 // attempt works once on a claimed document. again means that it changed meanwhile.
@@ -218,7 +230,7 @@ func (r *run) attempt(ctx context.Context, id string) (again bool, err error) {
 		return false, nil
 	}
 	a.event = r.event
-	err = a.work(ctx)
+	err = a.guarded(ctx)
 	switch {
 	case err == nil:
 		ev := a.progress(StageDone)
@@ -232,12 +244,18 @@ func (r *run) attempt(ctx context.Context, id string) (again bool, err error) {
 		r.event(a.progress(StageGivenUp))
 		// The status goes back to pending although the caller has left: one local commit. Should it fail,
 		// the document stays "processing", which is picked up again just the same.
-		if perr := r.p.suspend(context.WithoutCancel(ctx), a); perr != nil {
+		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), suspendWait)
+		defer cancel()
+		if perr := r.p.suspend(sctx, a); perr != nil {
 			r.p.cfg.Logger.Warn("index: suspend document", "err", perr)
 		}
 		return false, ctx.Err()
 	case isStorage(err):
 		return false, fmt.Errorf("index: process %q: %w", id, err)
+	}
+	var broken *llm.PanicError
+	if errors.As(err, &broken) {
+		r.p.cfg.Logger.Error("index: "+broken.What+" panicked", "stack", string(broken.Stack))
 	}
 	switch serr := r.p.fail(ctx, a, err); {
 	case serr != nil && superseded(serr):
@@ -252,8 +270,14 @@ func (r *run) attempt(ctx context.Context, id string) (again bool, err error) {
 	return false, nil
 }
 
-// isStorage tells failures of the store, which concern every document, from those of one document.
+// isStorage tells failures of the store, which concern every document, from those of one document. What an
+// extractor or a model fails with is the document's, even if it speaks of a store of its own.
 func isStorage(err error) bool {
+	var chunk *ChunkError
+	var call *CallError
+	if errors.As(err, &chunk) || errors.As(err, &call) {
+		return false
+	}
 	for _, target := range []error{kv.ErrReadOnly, kv.ErrClosed, kv.ErrCorrupt, kv.ErrDiskFull} {
 		if errors.Is(err, target) {
 			return true

@@ -18,6 +18,8 @@ const (
 	maxKeywords         = 64
 	maxRecordsPerChunk  = 10_000
 	maxWarningsPerChunk = 8
+	maxWarningBytes     = 1000
+	maxReported         = 1 << 30 // calls or tokens of one chunk: beyond it a count is a mistake, and sums stay numbers
 )
 
 // Reasons for records that are not used, beside those of the extractor itself.
@@ -31,10 +33,7 @@ const (
 // and records without a name dropped and counted. Record numbers count the accepted records.
 func accept(x Extraction) Extraction {
 	out := Extraction{Report: x.Report}
-	dropped := make(map[string]int, len(x.Report.Dropped))
-	for reason, n := range x.Report.Dropped {
-		dropped[reason] += n
-	}
+	dropped := countsOf(x.Report.Dropped)
 	for _, e := range x.Entities {
 		e.Name, e.Type = clip(e.Name, maxNameBytes), clip(e.Type, maxTypeBytes)
 		e.Description = clip(e.Description, maxDescriptionBytes)
@@ -65,8 +64,27 @@ func accept(x Extraction) Extraction {
 			out.Relations = append(out.Relations, r)
 		}
 	}
-	out.Report.Dropped = dropped
-	out.Report.Warnings = capped(x.Report.Warnings, maxWarningsPerChunk, false)
+	r := &out.Report
+	r.Dropped, r.Repaired = dropped, countsOf(x.Report.Repaired)
+	r.Warnings = nil
+	for _, w := range capped(x.Report.Warnings, maxWarningsPerChunk, false) {
+		r.Warnings = append(r.Warnings, clip(w, maxWarningBytes))
+	}
+	for _, n := range [...]*int{&r.Calls, &r.CachedCalls, &r.PromptTokens, &r.CompletionTokens} {
+		*n = min(max(*n, 0), maxReported)
+	}
+	return out
+}
+
+// countsOf copies counts by kind, without those that count nothing.
+func countsOf(counts map[string]int) map[string]int {
+	out := make(map[string]int, len(counts))
+	for kind, n := range counts {
+		if n > 0 {
+			kind = clip(kind, maxTypeBytes)
+			out[kind] = min(out[kind]+min(n, maxReported), maxReported)
+		}
+	}
 	return out
 }
 

@@ -59,6 +59,13 @@ func (p *Pipeline) create(b *kv.Batch) (stores, error) {
 	return s, nil
 }
 
+// CreateStores makes the graph and the collections that documents live in, where they do not exist yet. A
+// batch that imports documents needs it: a dump leaves out those that are empty.
+func (p *Pipeline) CreateStores(b *kv.Batch) error {
+	_, err := p.create(b)
+	return err
+}
+
 // open returns the stores of the workspace; ok is false before the first write.
 func (p *Pipeline) open(r kv.Reader) (s stores, ok bool, err error) {
 	if s.graph, err = p.openGraph(r); err != nil || s.graph == nil {

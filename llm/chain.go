@@ -4,8 +4,8 @@ import "time"
 
 // Chain puts the decorators around a model in the one order that works, outermost first:
 //
-//	chat, reranker:  Meter, Cache (chat only), Retry, Limit, Deadline, model
-//	embedder:        CacheEmbedder, Batch, Retry, Limit, Deadline, Meter, model
+//	chat, reranker:  Meter, Cache (chat only), Retry, Limit, Deadline, Guard, model
+//	embedder:        CacheEmbedder, Batch, Retry, Limit, Deadline, Meter, Guard, model
 //
 // So a hit costs no place and no attempt; a call that waits before its next attempt holds no place; the time
 // limit is that of one attempt and does not run while it waits for a place; each batch is retried alone.
@@ -27,7 +27,7 @@ func (ch Chain) Chat(c Chat) Chat {
 	if c == nil {
 		return nil
 	}
-	c = Deadline(c, ch.Timeout)
+	c = Deadline(Guard(c), ch.Timeout)
 	if ch.Limiter != nil {
 		c = Limit(c, ch.Limiter)
 	}
@@ -46,6 +46,7 @@ func (ch Chain) Embedder(e Embedder) Embedder {
 	if e == nil {
 		return nil
 	}
+	e = GuardEmbedder(e)
 	if ch.Meter != nil {
 		e = ch.Meter.Embedder(e)
 	}
@@ -65,7 +66,7 @@ func (ch Chain) Reranker(r Reranker) Reranker {
 	if r == nil {
 		return nil
 	}
-	r = DeadlineReranker(r, ch.Timeout)
+	r = DeadlineReranker(GuardReranker(r), ch.Timeout)
 	if ch.Limiter != nil {
 		r = LimitReranker(r, ch.Limiter)
 	}
