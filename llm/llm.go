@@ -173,7 +173,7 @@ type Models struct {
 	Extract, Keyword, Summary, Answer Chat
 	// Embedder embeds texts and queries. nil: the offline lexical embedder.
 	Embedder Embedder
-	// Reranker reorders retrieved chunks. nil: no reranking.
+	// Reranker reorders retrieved chunks. nil: no model does.
 	Reranker Reranker
 	// Tokenizer counts tokens. nil: tiktoken's o200k_base, whose vocabulary is embedded.
 	Tokenizer Tokenizer
