@@ -173,7 +173,7 @@ func TestHC03_PowerLossAtEveryOperation(t *testing.T) {
 	base := crashBase(t)
 	want := states(t, base)
 	var points atomic.Int64
-	seeds := uint64(20)
+	seeds := uint64(18) // a thousand points
 	if testing.Short() {
 		seeds = 1
 	}

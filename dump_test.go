@@ -56,12 +56,11 @@ func fillOdd(tx *db.Tx) error {
 			if utf8.ValidString(s) && s != "" {
 				props[s] = s
 			}
-			switch err := g.PutNode(graph.Node{Name: s, Type: s, Props: props}); {
-			case err == nil:
+			err := g.PutNode(graph.Node{Name: s, Type: s, Props: props})
+			if err == nil {
 				nodes = append(nodes, s)
-			default:
-				errs = append(errs, ignoreInvalid(err))
 			}
+			errs = append(errs, ignoreInvalid(err))
 		}
 		for i, a := range nodes {
 			b := nodes[(i+1)%len(nodes)]

@@ -15,6 +15,7 @@ import (
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/internal/testkit"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/llm/llmtest"
@@ -275,7 +276,6 @@ func TestOptionsOutOfRange(t *testing.T) {
 			fs := vfs.NewMem()
 			o := testOptions(fs)
 			spoil(&o)
-			o.MemTableBytes = map[bool]uint64{true: 1, false: o.MemTableBytes}[field == "MemTableBytes"]
 			d, err := db.Open("glim.db", db.WithOptions(o))
 			if d != nil {
 				t.Fatal("opened")
@@ -287,6 +287,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 			if names, err := fs.List(""); err != nil || len(names) != 0 {
 				t.Errorf("a refused opening left %q, %v", names, err)
 			}
+			closeChecked(t, openTest(t, testOptions(fs)))
 		})
 	}
 	o := testOptions(nil)
@@ -376,22 +377,49 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := db.Open("glim.db", db.WithOptions(o)); !errors.Is(err, iofs.ErrNotExist) {
 		t.Errorf("read-only opening of nothing: %v, want fs.ErrNotExist", err)
 	}
-	if _, err := db.Open("glim.db", nil, db.WithOptions(testOptions(vfs.NewMem())), db.ReadOnly()); !errors.Is(err, iofs.ErrNotExist) {
-		t.Errorf("options in order: %v", err)
+	if _, err := db.Open("glim.db", nil, db.WithOptions(o), db.ReadOnly()); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("a nil option, then two: %v, want fs.ErrNotExist", err)
 	}
-	stamped := vfs.NewMem()
-	s, err := kv.Open("glim.db", kv.Options{FS: stamped})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := s.NewBatch(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(b.Set([]byte("somebody else's"), nil), s.Apply(b), b.Durable(), b.Close(), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Open("glim.db", db.WithOptions(testOptions(stamped))); !errors.Is(err, db.ErrFormat) {
-		t.Errorf("a store without a stamp: %v, want ErrFormat", err)
+	o.ReadOnly = false
+	closeChecked(t, openTest(t, o)) // the refusals are in nobody's way
+	for name, key := range map[string][]byte{"no stamp": []byte("somebody else's"), "a stamp of a later format": space.Key(space.Stamp)} {
+		fs := vfs.NewMem()
+		s, err := kv.Open("glim.db", kv.Options{FS: fs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := s.NewBatch(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := []byte(`{"format":99,"added_later":true}`)
+		if err := errors.Join(b.Set(key, value), s.Apply(b), b.Durable(), b.Close(), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the first attempt leaves the store as it was
+			if _, err := db.Open("glim.db", db.WithOptions(testOptions(fs))); !errors.Is(err, db.ErrFormat) {
+				t.Errorf("%s: %v, want ErrFormat", name, err)
+			}
+		}
+		if s, err = kv.Open("glim.db", kv.Options{FS: fs}); err != nil {
+			t.Fatal(err)
+		}
+		view, err := s.Snapshot(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		c, err := view.Cursor(nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c.Next() {
+			if n++; !bytes.Equal(c.Key(), key) || !bytes.Equal(c.Value(), value) {
+				t.Errorf("%s: key %q was written", name, c.Key())
+			}
+		}
+		if err := errors.Join(c.Err(), c.Close(), view.Close(), s.Close()); err != nil || n != 1 {
+			t.Errorf("%s: %d keys, %v", name, n, err)
+		}
 	}
 }

@@ -294,13 +294,19 @@ func TestLoopsReleaseTheirView(t *testing.T) {
 	insert(t, d, doc("a", "E A (one)\n"), doc("b", "E B (two)\n"))
 	loops := map[string]func(body func()){
 		"documents": func(body func()) {
-			for range d.Documents(ctx, index.Filter{}) {
+			for _, err := range d.Documents(ctx, index.Filter{}) {
+				if err != nil {
+					t.Error(err)
+				}
 				body()
 				break
 			}
 		},
 		"changes": func(body func()) {
-			for range d.Changes(ctx, 0) {
+			for _, err := range d.Changes(ctx, 0) {
+				if err != nil {
+					t.Error(err)
+				}
 				body()
 				break
 			}

@@ -105,14 +105,15 @@ type ProcessError struct {
 
 // Error implements error. It tells the reason of the first document in order of id.
 func (e *ProcessError) Error() string {
-	for _, id := range slices.Sorted(maps.Keys(e.Summary.Errors)) {
-		msg := fmt.Sprintf("db: document %q: %s", id, e.Summary.Errors[id])
-		if n := len(e.Summary.Errors) - 1; n > 0 {
-			msg += fmt.Sprintf(" (and %d more failed)", n)
-		}
-		return msg
+	ids := slices.Sorted(maps.Keys(e.Summary.Errors))
+	if len(ids) == 0 {
+		return "db: documents failed"
 	}
-	return "db: documents failed"
+	msg := fmt.Sprintf("db: document %q: %s", ids[0], e.Summary.Errors[ids[0]])
+	if n := len(ids) - 1; n > 0 {
+		msg += fmt.Sprintf(" (and %d more failed)", n)
+	}
+	return msg
 }
 
 // Unwrap returns the causes in order of id.

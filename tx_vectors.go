@@ -14,8 +14,8 @@ type Vectors struct {
 }
 
 // CreateVectors returns the collection of that name, creating it with c. If it exists with another
-// configuration the error names both sides. The documents' own collections ("chunks", "entities", "relations") are refused
-// with ErrReserved, here and in every other write.
+// configuration the error, a *vector.ConfigError, names both sides. The documents' own collections ("chunks",
+// "entities", "relations") are refused with ErrReserved, here and in every other write.
 func (tx *Tx) CreateVectors(name string, c vector.Config) (*Vectors, error) {
 	b, err := tx.vectorWriter(name)
 	if err != nil {
@@ -50,7 +50,7 @@ func (tx *Tx) DropVectors(name string) error {
 	return tx.d.vectors.Drop(b, defaultWorkspace, name)
 }
 
-// Put inserts or replaces the vector of id. v is copied.
+// Put inserts or replaces the vector of id. v is copied. Errors: ErrDimension, ErrVector, ErrTooLarge.
 func (v *Vectors) Put(id string, vec []float32) error {
 	b, err := v.tx.vectorWriter(v.name)
 	if err != nil {
@@ -77,8 +77,9 @@ func (v *Vectors) Get(id string) ([]float32, error) {
 	return v.c.Get(r, id)
 }
 
-// Search returns the nearest vectors of q, best first, ties by id. It sees exactly this transaction's
-// state, its own writes included.
+// Search returns the nearest vectors of q, best first, ties by id: fewer than asked for when there are
+// fewer, none for the zero vector under cosine. It sees exactly this transaction's state, its own writes
+// included. Errors: ErrDimension, ErrVector.
 func (v *Vectors) Search(q []float32, o vector.SearchOptions) ([]vector.Hit, error) {
 	r, err := v.tx.reader()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,7 +80,7 @@ func TestD2_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		anyText := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOfN(rapid.Byte(), 0, 12).Draw(t, "bytes")) })
 		keys := rapid.SliceOfNDistinct(anyText, 0, 20, rapid.ID).Draw(t, "keys")
-		sortStrings(keys)
+		slices.Sort(keys)
 		var b bytes.Buffer
 		w := NewWriter(&b, Options{})
 		for _, k := range keys {
@@ -104,14 +105,6 @@ func TestD2_RoundTrip(t *testing.T) {
 			}
 		}
 	})
-}
-
-func sortStrings(s []string) {
-	for i := range s {
-		for j := i; j > 0 && s[j] < s[j-1]; j-- {
-			s[j], s[j-1] = s[j-1], s[j]
-		}
-	}
 }
 
 // D3: every cut and every changed byte is noticed.

@@ -11,6 +11,7 @@ import (
 	"hash"
 	"io"
 	"iter"
+	"math"
 )
 
 // Errors of reading, tested with errors.Is.
@@ -25,8 +26,9 @@ var (
 	ErrLine = errors.New("dump: bad line")
 )
 
-// MaxLine bounds one line: a document of the largest size, every byte of it escaped, still fits.
-const MaxLine = 2 << 30
+// MaxLine bounds one line, in bytes: a document of the largest size (256 MiB), every byte of it escaped,
+// still fits, and an int of 32 bits holds it.
+const MaxLine = math.MaxInt32
 
 // LineError names the line, counted from 1, that could not be read. errors.Is finds ErrLine and its cause.
 type LineError struct {

@@ -16,7 +16,7 @@ import (
 // Version is the version of the stream's form that this package writes and reads.
 const Version = 1
 
-// ErrOrder: records out of order, see D1.
+// ErrOrder tells of records out of order, see D1.
 var ErrOrder = errors.New("dump: records are out of order")
 
 // Options of a Writer.
@@ -66,8 +66,9 @@ func NewWriter(w io.Writer, o Options) *Writer {
 	return d
 }
 
-// Record writes one record. A nil key means that the record's place is its order. value and volatile are anything encoding/json takes, nil for none; strings in
-// them that may hold any bytes should be Text or []byte. The first error sticks.
+// Record writes one record. A nil key means that the record's place is its order. value and volatile are
+// anything encoding/json takes, nil for none; strings in them that may hold any bytes should be Text or
+// []byte. The writer keeps neither. Errors: ErrOrder, and those of encoding and writing; the first sticks.
 func (d *Writer) Record(kind string, key []string, value, volatile any) error {
 	if d.err != nil {
 		return d.err
