@@ -49,9 +49,9 @@ func TestProcessingSurvives(t *testing.T) {
 		if i := s.info("x"); i.Status != "processing" || i.Attempts != 1 {
 			t.Errorf("status while processing: %+v", i)
 		}
-		return kv.ErrReadOnly // the disk fails: the status cannot be written any more
+		return s.log.Close() // the status cannot be written any more
 	}
-	if _, err := s.Process(context.Background(), index.ProcessOptions{}); !errors.Is(err, kv.ErrReadOnly) || !seen {
+	if _, err := s.Process(context.Background(), index.ProcessOptions{}); !errors.Is(err, kv.ErrClosed) || !seen {
 		t.Fatalf("error %v", err)
 	}
 	s.reopen()
