@@ -18,7 +18,9 @@ func (zipfExtractor) ID() string { return "zipf" }
 
 func (z zipfExtractor) Extract(_ context.Context, in index.ExtractInput) (x index.Extraction, err error) {
 	var seed uint64
-	fmt.Sscanf(in.Text, "chunk %d", &seed)
+	if _, err := fmt.Sscanf(in.Text, "chunk %d", &seed); err != nil {
+		return x, err
+	}
 	rng := rand.New(rand.NewPCG(seed, 9))
 	zipf := rand.NewZipf(rng, 1.2, 4, z.names)
 	name := func() string { return fmt.Sprintf("Entity %d", zipf.Uint64()) }

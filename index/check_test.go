@@ -3,6 +3,7 @@ package index_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -165,7 +166,7 @@ func TestCheckSeesViewsAndVectors(t *testing.T) {
 				}
 				return dropped
 			})
-			if err != dropped {
+			if !errors.Is(err, dropped) {
 				t.Fatal(err)
 			}
 		})

@@ -55,13 +55,9 @@ type deadlineEmbedder struct {
 }
 
 func (e *deadlineEmbedder) Embed(ctx context.Context, texts []string, kind Kind) ([][]float32, error) {
-	inner, cancel := context.WithTimeoutCause(ctx, e.limit, ErrTimeout)
-	defer cancel()
-	vecs, err := e.Embedder.Embed(inner, texts, kind)
-	if err != nil {
-		return nil, timeoutError(ctx, inner, "embed", e.ID(), err)
-	}
-	return vecs, nil
+	return within(ctx, e.limit, "embed", e.ID(), func(ctx context.Context) ([][]float32, error) {
+		return e.Embedder.Embed(ctx, texts, kind)
+	})
 }
 
 // DeadlineReranker ends calls of r that take longer than d, with a retryable *Error that carries ErrTimeout.
@@ -78,13 +74,20 @@ type deadlineReranker struct {
 }
 
 func (r *deadlineReranker) Rerank(ctx context.Context, query string, docs []string) ([]float64, error) {
-	inner, cancel := context.WithTimeoutCause(ctx, r.limit, ErrTimeout)
+	return within(ctx, r.limit, "rerank", r.ID(), func(ctx context.Context) ([]float64, error) {
+		return r.Reranker.Rerank(ctx, query, docs)
+	})
+}
+
+// within makes one call with a time limit of its own.
+func within[T any](ctx context.Context, limit time.Duration, op, id string, call func(context.Context) ([]T, error)) ([]T, error) {
+	inner, cancel := context.WithTimeoutCause(ctx, limit, ErrTimeout)
 	defer cancel()
-	scores, err := r.Reranker.Rerank(inner, query, docs)
+	out, err := call(inner)
 	if err != nil {
-		return nil, timeoutError(ctx, inner, "rerank", r.ID(), err)
+		return nil, timeoutError(ctx, inner, op, id, err)
 	}
-	return scores, nil
+	return out, nil
 }
 
 // timeoutError tells our own time limit from the end of the caller's context.

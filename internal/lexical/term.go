@@ -73,7 +73,7 @@ func wordTerms(s string, at int, yield func(Term) bool) bool {
 			return yield(t)
 		})
 	}
-	if strings.IndexAny(w, "-._:·/") < 0 {
+	if !strings.ContainsAny(w, "-._:·/") {
 		return true
 	}
 	for half := range strings.FieldsFuncSeq(w, func(r rune) bool { return strings.ContainsRune("-._:·/", r) }) {

@@ -386,9 +386,6 @@ func IsHan(r rune) bool {
 		0xF900 <= r && r <= 0xFAFF || 0x20000 <= r && r <= 0x3FFFF || 0x2E80 <= r && r <= 0x2FDF
 }
 
-// isKana reports whether r is hiragana or katakana.
-func isKana(r rune) bool { return isHiragana(r) || isKatakana(r) }
-
 func isHiragana(r rune) bool { return 0x3041 <= r && r <= 0x309F }
 
 func isKatakana(r rune) bool {

@@ -245,7 +245,23 @@ func FuzzDecode(f *testing.F) {
 				}
 			}
 		}
-		_, _ = DecodeObjects(v)
+		if list, err := DecodeObjects(v); err == nil {
+			if again, err := DecodeObjects(EncodeObjects(list)); err != nil || !reflect.DeepEqual(again, list) {
+				t.Fatalf("objects %+v became %+v, %v", list, again, err)
+			}
+		}
+		for _, relations := range []bool{false, true} {
+			o, err := ParseTallyKey(v, relations)
+			if err == nil && o.IsRelation() == relations && !bytes.Equal(TallyKey("", o)[len(TallyPrefix("", relations)):], v) {
+				t.Fatalf("tally key %x of %v", v, o)
+			}
+		}
+		if doc, order, err := ParseChunkKey(v); err == nil && !bytes.Equal(ChunkKey("", doc, order)[len(space.In("", space.Chunk)):], v) {
+			t.Fatalf("chunk key %x of %q, %d", v, doc, order)
+		}
+		if id, err := ParseDocumentKey(v); err == nil && !bytes.Equal(DocumentKey("", id)[len(DocumentPrefix("")):], v) {
+			t.Fatalf("document key %x of %q", v, id)
+		}
 		if k, o, p, err := ParseSourceKey(v); err == nil {
 			s := Source{Kind: k, Object: o, Position: p}
 			if !bytes.Equal(s.Key("")[len(space.In("", space.Source)):], v) {

@@ -33,8 +33,8 @@ func Texts() []string {
 // chunk, as it must for a chunker that leaves nothing out on purpose.
 func Run(t *testing.T, c chunk.Chunker, covered bool, texts ...string) {
 	t.Helper()
-	if c.ID() == "" || c.ID() != c.ID() {
-		t.Errorf("the ID %q must be constant and not empty", c.ID())
+	if first, second := c.ID(), c.ID(); first == "" || first != second {
+		t.Errorf("the ID %q, then %q must be constant and not empty", first, second)
 	}
 	for _, text := range append(Texts(), texts...) {
 		spans, err := c.Split(context.Background(), text)
