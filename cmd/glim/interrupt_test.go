@@ -18,11 +18,9 @@ import (
 // twice.
 func TestInterruptKeepsWhatIsPaid(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "glim.db")
-	m := newFakeModel()
-	defer m.Close()
 	reached, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	m.block = func(body string, r *http.Request) {
+	m := newFakeModel(func(body string, r *http.Request) {
 		if strings.Contains(body, "Tide Mill at Pell Creek") { // the last document
 			once.Do(func() { close(reached) })
 			select {
@@ -30,7 +28,8 @@ func TestInterruptKeepsWhatIsPaid(t *testing.T) {
 			case <-release:
 			}
 		}
-	}
+	})
+	defer m.Close()
 	corpus := filepath.FromSlash("../../testdata/corpus")
 	insert := func() (*exec.Cmd, *bytes.Buffer) {
 		cmd := exec.Command("glim", "insert", filepath.Join(corpus, "skarn-light.md"), filepath.Join(corpus, "tide-mill.md"), "--workers", "1")

@@ -21,8 +21,8 @@ type fakeModel struct {
 	block func(body string, r *http.Request)
 }
 
-func newFakeModel() *fakeModel {
-	f := &fakeModel{}
+func newFakeModel(block func(body string, r *http.Request)) *fakeModel {
+	f := &fakeModel{block: block}
 	f.Server = httptest.NewServer(f)
 	return f
 }
@@ -85,7 +85,7 @@ func startModel(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: model")
 	}
-	f := newFakeModel()
+	f := newFakeModel(nil)
 	ts.Defer(f.Close)
 	ts.Setenv("MODEL_URL", f.URL+"/v1")
 }
