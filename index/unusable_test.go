@@ -172,8 +172,8 @@ func TestCancelKeepsWhatIsPaid(t *testing.T) {
 				t.Errorf("status %+v", i)
 			}
 			v := s.view()
-			for c := range index.Chunks(v, "", "x") {
-				t.Errorf("chunk %s is visible", record.ChunkID(c.Doc, c.Order))
+			for c, err := range index.Chunks(v, "", "x") {
+				t.Errorf("chunk %s is visible, %v", record.ChunkID(c.Doc, c.Order), err)
 			}
 			_ = v.Close()
 			paid := len(s.extract.memo)
