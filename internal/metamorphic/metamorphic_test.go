@@ -32,7 +32,7 @@ func configs() []Config {
 	return []Config{
 		{"default", "whole", true, db.Options{MemTableBytes: 1 << 20}},
 		{"tiny memtable, one worker", "whole", true, db.Options{MemTableBytes: 64 << 10, CacheBytes: 1 << 20, Index: index.Options{Workers: 1, ChunkWorkers: 1}}},
-		{"every collection indexed", "whole", true, db.Options{MemTableBytes: 256 << 10, Vectors: db.VectorOptions{M: 4, EfConstruction: 16, ExactBytes: -1}}},
+		{"every collection indexed", "whole", true, db.Options{MemTableBytes: 256 << 10, Vectors: db.VectorOptions{ExactBytes: -1}}},
 		{"small chunks, one worker", "small", false, db.Options{MemTableBytes: 256 << 10, Index: small}},
 		{"small chunks, many workers, no cache", "small", false, db.Options{MemTableBytes: 64 << 10, DisableReplyCache: true, EmbedBatch: 2, Index: smallWide}},
 	}
