@@ -12,7 +12,7 @@ import (
 // calls are what the functions of one name in a package's test files do, closures included.
 type calls struct {
 	named         map[string]bool // calls of functions of the package, by name
-	opens, checks bool            // db.Open is called; a method Check is, or the command of that name
+	opens, checks bool            // what db.Open returns is used; a method Check is called, or the command of that name
 	decls         []testFunc
 }
 
@@ -58,6 +58,7 @@ func testCalls(p *pkg) map[string]*calls {
 			}
 			c.decls = append(c.decls, testFunc{f, fn})
 			ast.Inspect(fn.Body, c.see)
+			c.opens = c.opens || usesStore(fn.Body)
 		}
 	}
 	return funcs
@@ -67,7 +68,6 @@ func testCalls(p *pkg) map[string]*calls {
 func (c *calls) see(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.SelectorExpr:
-		c.opens = c.opens || selects(n, "db", "Open")
 		c.checks = c.checks || n.Sel.Name == "Check"
 		c.named[n.Sel.Name] = true
 	case *ast.Ident:
@@ -76,6 +76,35 @@ func (c *calls) see(n ast.Node) bool {
 		c.checks = c.checks || n.Value == `"check"` // the command's check
 	}
 	return true
+}
+
+// usesStore reports whether body opens a store and does something with it. One that is dropped, or only compared
+// with nil, is of a test in which opening must fail.
+func usesStore(body ast.Node) bool {
+	opened := map[string]bool{} // variables that hold what db.Open returned
+	idle := map[*ast.Ident]bool{}
+	assigned := map[*ast.CallExpr]bool{}
+	used := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			call, ok := n.Rhs[0].(*ast.CallExpr)
+			name, named := n.Lhs[0].(*ast.Ident)
+			if ok && named && selects(call.Fun, "db", "Open") {
+				opened[name.Name], idle[name], assigned[call] = name.Name != "_", true, true
+			}
+		case *ast.CallExpr:
+			used = used || selects(n.Fun, "db", "Open") && !assigned[n]
+		case *ast.BinaryExpr:
+			if name, ok := n.X.(*ast.Ident); ok {
+				idle[name] = true
+			}
+		case *ast.Ident:
+			used = used || opened[n.Name] && !idle[n]
+		}
+		return true
+	})
+	return used
 }
 
 // spread gives each function what the functions do that it calls.

@@ -8,7 +8,7 @@ import (
 
 func TestUnchecked(t *testing.T) {
 	d, err := db.Open("store")
-	_, _ = d, err
+	_, _ = d.Insert(), err
 }
 
 func TestUncheckedByHelper(t *testing.T) { t.Run("closure", func(t *testing.T) { openStore(t) }) }
@@ -40,3 +40,18 @@ func openStore(t *testing.T) *db.DB {
 func run(d *db.DB, args ...string) {}
 
 func verify(d *db.DB) { _ = d.Check() }
+
+func TestRefused(t *testing.T) {
+	if _, err := db.Open("store"); err == nil {
+		t.Error("opened")
+	}
+	d, err := db.Open("store")
+	if d != nil || err == nil {
+		t.Error("opened")
+	}
+}
+
+func TestUncheckedField(t *testing.T) {
+	var s struct{ d *db.DB }
+	s.d, _ = db.Open("store")
+}
