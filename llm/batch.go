@@ -20,7 +20,8 @@ type BatchOptions struct {
 
 // Batch splits long calls of e into several, keeps the order of texts and checks what comes back: a wrong
 // number of vectors, or one of another dimension, not finite or zero, is a *VectorError whose Index counts in
-// the caller's texts. When a call fails the others are cancelled, and nothing is returned.
+// the caller's texts. When a call fails the others are cancelled, and nothing is returned
+// (a CacheEmbedder above keeps what the others have brought).
 func Batch(e Embedder, o BatchOptions) Embedder {
 	if o.Texts <= 0 {
 		o.Texts = 32
@@ -40,16 +41,28 @@ type batchEmbedder struct {
 }
 
 func (e *batchEmbedder) Embed(ctx context.Context, texts []string, kind Kind) ([][]float32, error) {
-	if err := ctx.Err(); err != nil {
+	vecs := make([][]float32, len(texts))
+	if err := e.embedParts(ctx, texts, kind, func(first int, part [][]float32) { copy(vecs[first:], part) }); err != nil {
 		return nil, err
 	}
-	vecs := make([][]float32, len(texts))
+	return vecs, nil
+}
+
+// embedParts hands the checked vectors of each batch to keep as soon as they are there, with the place of the
+// first; what was kept stays good when another batch fails. keep is called from several goroutines.
+func (e *batchEmbedder) embedParts(ctx context.Context, texts []string, kind Kind, keep func(first int, part [][]float32)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(e.opts.Parallel)
 	for start := 0; start < len(texts) && groupCtx.Err() == nil; {
 		first, end := start, e.end(texts, start)
 		start = end
 		group.Go(func() error {
+			if err := groupCtx.Err(); err != nil { // waited for its turn while another failed
+				return err
+			}
 			part, err := e.Embedder.Embed(groupCtx, texts[first:end], kind)
 			if err == nil {
 				err = CheckVectors(e.ID(), part, end-first, e.Dim())
@@ -57,17 +70,14 @@ func (e *batchEmbedder) Embed(ctx context.Context, texts []string, kind Kind) ([
 			if err != nil {
 				return shiftIndex(err, first)
 			}
-			copy(vecs[first:end], part)
+			keep(first, part)
 			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err
+		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return vecs, nil
+	return ctx.Err()
 }
 
 // end returns where the batch that begins at start ends.

@@ -275,67 +275,6 @@ func TestCacheRandomised(t *testing.T) {
 	wg.Wait()
 }
 
-func TestCacheEmbedderSendsWhatIsMissing(t *testing.T) {
-	e, store := llmtest.NewEmbedder(4), newStore()
-	c := llm.CacheEmbedder(e, store, llm.CacheOptions{})
-	embed := func(kind llm.Kind, in ...string) [][]float32 {
-		t.Helper()
-		vecs, err := c.Embed(t.Context(), in, kind)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, _ := llmtest.NewEmbedder(4).Embed(t.Context(), in, kind)
-		for i := range in {
-			if !slices.Equal(vecs[i], want[i]) {
-				t.Errorf("text %d %q has another vector", i, in[i])
-			}
-		}
-		return vecs
-	}
-	vecs := embed(llm.ForDocument, "a", "b", "a", "c", "b", "a")
-	if got := e.Calls(); len(got) != 1 || !slices.Equal(got[0].Texts, []string{"a", "b", "c"}) {
-		t.Errorf("calls %v", got)
-	}
-	vecs[0][0] = 99
-	embed(llm.ForDocument, "c", "d", "a")
-	if got := e.Calls(); len(got) != 2 || !slices.Equal(got[1].Texts, []string{"d"}) {
-		t.Errorf("calls %v", got)
-	}
-	embed(llm.ForDocument, "a", "b", "c", "d")
-	if len(e.Calls()) != 2 {
-		t.Error("a call although all are known")
-	}
-	embed(llm.ForQuery, "a")
-	if len(e.Calls()) != 3 {
-		t.Error("queries and documents share vectors")
-	}
-	e.SetID("another")
-	if vecs, err := c.Embed(t.Context(), []string{"a"}, llm.ForDocument); err != nil || len(e.Calls()) != 4 {
-		t.Errorf("models share vectors: %v, %v", vecs, err)
-	}
-	for k := range store.entries {
-		store.entries[k] = []byte{1, 2}
-	}
-	e.SetID("fake/embed-4")
-	embed(llm.ForDocument, "a")
-}
-
-// What was paid for before a failure is kept.
-func TestCacheEmbedderKeepsProgress(t *testing.T) {
-	e := llmtest.NewEmbedder(2)
-	c := llm.CacheEmbedder(e, newStore(), llm.CacheOptions{})
-	in := texts(600)
-	e.Break(0, llmtest.After(2, llmtest.Fail(errBoom)))
-	if _, err := c.Embed(t.Context(), in, llm.ForDocument); !errors.Is(err, errBoom) {
-		t.Fatalf("error %v", err)
-	}
-	e.Heal()
-	e.Reset()
-	if _, err := c.Embed(t.Context(), in, llm.ForDocument); err != nil || e.Texts() != 600-512 {
-		t.Errorf("%v, %d texts asked for again", err, e.Texts())
-	}
-}
-
 func TestMeter(t *testing.T) {
 	var m llm.Meter
 	if m.Total() != (llm.Usage{}) {

@@ -17,4 +17,6 @@
 //   - L3: a cancelled context ends every call within the time the transport needs to notice it, and never
 //     harms another caller of the same cached call.
 //   - L4: a call is repeated only when it may succeed later and nothing of its reply was delivered.
+//   - L5: a reply or vector that a cache could store is not asked for again, whatever failed beside it, and what
+//     is being asked for is not asked for a second time.
 package llm
