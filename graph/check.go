@@ -13,7 +13,7 @@ import (
 
 // Problem is a broken invariant that Check found.
 type Problem struct {
-	Rule string // "G1".."G5", "G7", see the package comment; "key" or "value" for bytes that do not decode
+	Rule string // "G1".."G5", "G7", "G8", see the package comment; "key" or "value" for bytes that do not decode
 	What string // for people: names ids, not names
 }
 
@@ -29,7 +29,7 @@ func (g *Graph) Check(r kv.Reader) iter.Seq2[Problem, error] {
 			return
 		}
 		c := checker{g: g, r: r, yield: yield}
-		for _, step := range []func() error{c.keys, c.counters, c.names, c.ids, c.nodes, c.edges, c.degrees, c.shelves} {
+		for _, step := range []func() error{c.keys, c.counters, c.names, c.folds, c.ids, c.nodes, c.edges, c.degrees, c.shelves} {
 			if err := step(); err != nil {
 				if !errors.Is(err, errStop) {
 					yield(Problem{}, fmt.Errorf("graph: check: %w", err))
@@ -87,7 +87,7 @@ func (c *checker) each(kind byte, fn func(key, value []byte) error) error {
 	return cur.Err()
 }
 
-const allKinds = "cdehiknors"
+const allKinds = "cdefhiknors"
 
 // keys finds keys of no kind, without reading those of any: one seek a kind.
 func (c *checker) keys() error {
@@ -148,7 +148,11 @@ func (c *checker) names() error {
 		if !ok || !bytes.Equal(back, key[skip:]) {
 			return c.report("G1", "a name leads to id %d, which has %s", id, nameOrNone(ok))
 		}
-		return nil
+		name := string(key[skip:])
+		if _, ok, err = c.get(c.g.foldKey(Fold(name), name)); err == nil && !ok {
+			err = c.report("G8", "the name of id %d is not found by its fold", id)
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -157,6 +161,25 @@ func (c *checker) names() error {
 		return c.report("G4", "%d nodes counted, %d found", c.stored.nodes, c.nodesFound)
 	}
 	return nil
+}
+
+// folds checks f keys against s keys.
+func (c *checker) folds() error {
+	skip := len(c.g.prefix) + 1 + foldBytes
+	return c.each(kindFold, func(key, _ []byte) error {
+		if len(key) <= skip {
+			return c.report("key", "fold key of %d bytes", len(key))
+		}
+		name := string(key[skip:])
+		if !bytes.Equal(key, c.g.foldKey(Fold(name), name)) {
+			return c.report("G8", "a name of %d bytes stands under a hash that is not its fold's", len(name))
+		}
+		_, ok, err := c.get(c.g.nameKey(name))
+		if err == nil && !ok {
+			err = c.report("G8", "a fold leads to a name of %d bytes that no node has", len(name))
+		}
+		return err
+	})
 }
 
 func nameOrNone(some bool) string {

@@ -19,7 +19,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		rules    []string
 	}{
 		{"nothing", false, func(*Graph, *kv.Batch) error { return nil }, nil},
-		{"name lost", false, func(g *Graph, b *kv.Batch) error { return b.Delete(g.nameKey("A")) }, []string{"G1", "G4"}},
+		{"name lost", false, func(g *Graph, b *kv.Batch) error { return b.Delete(g.nameKey("A")) }, []string{"G1", "G4", "G8"}},
 		{"name to no id", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.nameKey("ghost"), id(77)) }, []string{"G1", "G4"}},
 		{"two names of one id", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.nameKey("twin"), id(1)) }, []string{"G1", "G4"}},
 		{"id lost", false, func(g *Graph, b *kv.Batch) error { return b.Delete(g.idKey(kindID, 1)) }, []string{"G1"}},
@@ -61,13 +61,18 @@ func TestCheckFindsDamage(t *testing.T) {
 		{"shelf without hub", false, func(g *Graph, b *kv.Batch) error {
 			return b.Set(g.shelfKey(1, shelfEntry{2, 1, "B"}), id(2))
 		}, []string{"G7"}},
+		{"fold lost", false, func(g *Graph, b *kv.Batch) error { return b.Delete(g.foldKey("a", "A")) }, []string{"G8"}},
+		{"fold misplaced", false, func(g *Graph, b *kv.Batch) error {
+			return errors.Join(b.Delete(g.foldKey("a", "A")), b.Set(g.foldKey("b", "A"), nil))
+		}, []string{"G8"}},
+		{"fold of no name", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.foldKey("d", "D"), nil) }, []string{"G8"}},
 		{"unreadable record", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.idKey(kindNode, 1), []byte{0xFF}) }, []string{"value"}},
 		{"unreadable edge", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.pairKey(kindEdge, 1, 2, ""), []byte{1}) }, []string{"value"}},
 		{"unreadable page", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.idKey(kindDegree, 0), []byte{0xFF}) }, []string{"G3", "G7", "value"}},
 		{"unreadable name", false, func(g *Graph, b *kv.Batch) error { return b.Set(g.nameKey("A"), []byte{1}) }, []string{"G1", "value"}},
 		{"short keys", false, func(g *Graph, b *kv.Batch) error {
 			return errors.Join(b.Set(append(g.key(kindID, 1), 1), nil), b.Set(append(g.key(kindEdge, 1), 1), nil), b.Set(append(g.key(kindOut, 1), 1), nil),
-				b.Set(append(g.key(kindNode, 1), 1), nil), b.Set(append(g.key(kindDegree, 1), 1), nil))
+				b.Set(append(g.key(kindNode, 1), 1), nil), b.Set(append(g.key(kindDegree, 1), 1), nil), b.Set(append(g.key(kindFold, 1), 1), nil))
 		}, []string{"G4", "key"}},
 		{"unknown kind", false, func(g *Graph, b *kv.Batch) error {
 			return errors.Join(b.Set(g.key('z', 0), nil), b.Set(g.prefix, nil))

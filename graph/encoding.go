@@ -26,11 +26,12 @@ const (
 	kindIn       byte = 'r'
 	kindEdge     byte = 'e'
 	kindShelf    byte = 'h'
+	kindFold     byte = 'f'
 )
 
 // layout numbers the meaning of the keys above; a graph with another number is refused. Layout 1 had no
-// shelves.
-const layout = 2
+// shelves, layout 2 no folded names.
+const layout = 3
 
 // MaxNameBytes bounds node, edge type and graph names. Names are keys: several must fit one block of the
 // store (32 KiB), or every search in that block becomes a copy of it.

@@ -153,7 +153,7 @@ func bare(ranked []RankedEdge) []RankedEdge {
 // step does one random operation on both sides and compares the outcome.
 func step(t *testing.T, rng *rand.Rand, g *Graph, b *kv.Batch, m *model) {
 	t.Helper()
-	name := func() string { return string(rune('a' + rng.IntN(12))) }
+	name := func() string { return string("abcdefghijABC"[rng.IntN(13)]) }
 	typ := func() string { return []string{"", "", "x", "y"}[rng.IntN(4)] }
 	want := func(op string, err error, missing bool) {
 		t.Helper()
@@ -264,6 +264,19 @@ func compare(t *testing.T, rng *rand.Rand, g *Graph, r kv.Reader, m *model) {
 	var names []string
 	for range 1 + rng.IntN(6) {
 		names = append(names, string(rune('a'+rng.IntN(13))))
+	}
+	alike, err := g.NamesAlike(r, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		var want []string
+		for _, spelling := range []string{strings.ToUpper(name), name} {
+			if m.has(spelling) {
+				want = append(want, spelling)
+			}
+		}
+		equal("names like "+name, alike[i], want)
 	}
 	batched, err := g.Nodes(r, names)
 	if err != nil {

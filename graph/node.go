@@ -60,6 +60,9 @@ func (s *staging) newNode(name string) (nodeID, error) {
 	if err := s.b.Set(s.g.nameKey(name), codec.AppendKeyUint32(nil, uint32(id))); err != nil {
 		return 0, err
 	}
+	if err := s.b.Set(s.g.foldKey(Fold(name), name), nil); err != nil {
+		return 0, err
+	}
 	if err := s.b.Set(s.g.idKey(kindID, id), []byte(name)); err != nil {
 		return 0, err
 	}
@@ -163,6 +166,12 @@ func (g *Graph) renameNode(b *kv.Batch, from, to string) error {
 	if err := b.Set(g.nameKey(to), codec.AppendKeyUint32(nil, uint32(id))); err != nil {
 		return err
 	}
+	if err := b.Delete(g.foldKey(Fold(from), from)); err != nil {
+		return err
+	}
+	if err := b.Set(g.foldKey(Fold(to), to), nil); err != nil {
+		return err
+	}
 	s.renamed(id, from)
 	delete(s.ids, from)
 	s.learn(to, id)
@@ -219,7 +228,7 @@ func (g *Graph) deleteNode(b *kv.Batch, name string) error {
 			return err
 		}
 	}
-	for _, k := range [][]byte{g.nameKey(name), g.idKey(kindID, id), g.idKey(kindNode, id)} {
+	for _, k := range [][]byte{g.nameKey(name), g.foldKey(Fold(name), name), g.idKey(kindID, id), g.idKey(kindNode, id)} {
 		if err := b.Delete(k); err != nil {
 			return err
 		}
