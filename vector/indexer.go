@@ -160,10 +160,11 @@ func (c *Collection) codeBytes() int64 {
 	return int64(c.count.Load().n) * int64(c.gen.Load().points.codeStride)
 }
 
-// take feeds up to n slots of the tail to the index.
+// take feeds up to n slots of the tail to the index. While that holds ghosts it waits: what is inserted among
+// vectors that lie nowhere is badly linked for good.
 func (c *Collection) take(n int) {
 	g := c.gen.Load()
-	if g.index == nil {
+	if g.index == nil || !g.whole.Load() {
 		return
 	}
 	oldest := c.oldest()

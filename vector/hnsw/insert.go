@@ -26,21 +26,22 @@ func (x *Index) Insert(slot uint32) {
 	for l := top; l > level; l-- {
 		at, d = w.greedy(at, d, l)
 	}
-	for l := min(level, top); l >= 0; l-- {
+	chosen := make([][]uint32, min(level, top)+1) // by level
+	for l := len(chosen) - 1; l >= 0; l-- {
 		w.beam(at, d, l, x.o.Config.EfConstruction, slot)
 		at, d = slotOf(w.pool[0]), distOf(w.pool[0])
 		w.cands = w.cands[:0]
 		for _, k := range w.pool {
 			w.cands = append(w.cands, candidate{slotOf(k), distOf(k)})
 		}
-		links := append([]uint32(nil), w.choose(slot, w.cands, x.m, nil)...)
-		if l == 0 {
-			x.adopt(slot, x.parentFor(slot, links), links)
-			continue
-		}
-		x.set(slot, l, links)
+		chosen[l] = slices.Clone(w.choose(slot, w.cands, x.m, nil))
+	}
+	// From the ground up: a search that meets the node on a level finds it linked on all below.
+	x.adopt(slot, x.parentFor(slot, chosen[0]), chosen[0])
+	for l, links := range chosen[1:] {
+		x.set(slot, l+1, links)
 		for _, to := range links {
-			x.backlink(w, to, slot, l)
+			x.backlink(w, to, slot, l+1)
 		}
 	}
 	if level > top {

@@ -72,20 +72,23 @@ type loading struct {
 	points   *vector.Points
 }
 
-// listener records what its index loads.
+// listener records what its index loads; the indexes made after that are none of its business.
 type listener struct {
 	vector.Index
 	loading *loading
+	loads   bool
 }
 
 func (l *listener) Load(r kv.Reader) (ords []uint64, fed uint64, err error) {
 	ords, fed, err = l.Index.Load(r)
-	l.loading.ordinals, l.loading.fed = ords, fed
+	l.loading.ordinals, l.loading.fed, l.loads = ords, fed, true
 	return ords, fed, err
 }
 
 func (l *listener) Attach(p *vector.Points, slots []uint32) {
-	l.loading.points = p
+	if l.loads {
+		l.loading.points = p
+	}
 	l.Index.Attach(p, slots)
 }
 
@@ -112,7 +115,7 @@ func TestEveryPrefixOfTheWritesLoads(t *testing.T) {
 		s.close()
 		s.refuse = nil
 		var found loading
-		s.o.NewIndex = func(o vector.IndexOptions) vector.Index { return &listener{hnsw.SmallParts(o), &found} }
+		s.o.NewIndex = func(o vector.IndexOptions) vector.Index { return &listener{Index: hnsw.SmallParts(o), loading: &found} }
 		s.open()
 		holds(s, m)
 		fedInTime(t, m, found)

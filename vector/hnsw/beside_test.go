@@ -1,0 +1,48 @@
+package hnsw_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/glimdb/db/vector"
+	"github.com/glimdb/db/vector/hnsw"
+)
+
+// A search that runs beside inserts never ends at a node that is only half linked: it finds as many
+// candidates as it asks for. Low M makes many nodes of many levels.
+func TestSearchBesideInsert(t *testing.T) {
+	const n, first, k = 4000, 500, 20
+	points, _ := graphOf(t, n)
+	c := points.Config()
+	c.M = 4
+	x := hnsw.New(vector.IndexOptions{Config: c})
+	x.Attach(points, nil)
+	for slot := range uint32(first) {
+		x.Insert(slot)
+	}
+	done := make(chan struct{})
+	var searcher sync.WaitGroup
+	searcher.Go(func() {
+		r := newRand(t, 21)
+		probe := points.NewProbe()
+		out := make([]uint32, 0, k)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			probe.SetSlot(uint32(r.IntN(n)))
+			out = x.Search(vector.Query{Probe: probe, K: k, Ef: 2 * k, Admit: func(uint32) bool { return true }}, out[:0])
+			if len(out) != k {
+				t.Errorf("%d candidates: %v", len(out), out)
+				return
+			}
+		}
+	})
+	for slot := uint32(first); slot < n; slot++ {
+		x.Insert(slot)
+	}
+	close(done)
+	searcher.Wait()
+}
