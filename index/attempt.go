@@ -23,6 +23,7 @@ type attempt struct {
 	chunks   []record.Chunk
 	sources  []record.Source
 	contents record.Contents
+	plan     *plan
 	vectors  [][]float32 // by chunk; nil where the stored vector stays
 
 	before contribution   // of the visible version
@@ -30,6 +31,7 @@ type attempt struct {
 
 	mu    sync.Mutex
 	done  int // chunks
+	bytes int // of new records, see recordBytes
 	stats record.Attempts
 }
 
@@ -117,15 +119,16 @@ func (a *attempt) work(ctx context.Context) error {
 	a.event(a.progress(StageMerge))
 
 	start = a.p.cfg.Now()
-	pl := newPlan([]contribution{a.before}, []uint64{a.doc.Seq}, a.sources)
-	w := &work{kind: "index", ids: []string{a.doc.ID}, plan: pl, prepare: a.prepare, check: a.check}
+	a.plan = newPlan([]contribution{a.before}, []uint64{a.doc.Seq}, a.sources)
+	w := &work{kind: "index", ids: []string{a.doc.ID}, plan: a.plan, fits: a.fits, prepare: a.prepare, check: a.check}
 	w.stage = func(b *kv.Batch) error {
 		a.timed("merge", start)
 		return a.stage(b)
 	}
 	err := a.p.commit(ctx, w)
-	if errors.Is(err, kv.ErrTooLarge) {
-		err = &TooLargeError{IDs: []string{a.doc.ID}, Bytes: len(a.text), Limit: kv.MaxBatchBytes}
+	var told *TooLargeError
+	if errors.Is(err, kv.ErrTooLarge) && !errors.As(err, &told) {
+		err = a.tooLarge(0)
 	}
 	return err
 }

@@ -20,7 +20,9 @@ type work struct {
 	kind string
 	ids  []string
 	plan *plan
-	// prepared is called once per try, after the plan was derived and summarised, to get vectors.
+	// fits, if there is one, may refuse the plan once it is derived, before any model is asked.
+	fits func() error
+	// prepare is called once per try, after the plan was derived and summarised, to get vectors.
 	prepare func(ctx context.Context, edits []*edit) error
 	// check re-reads what the plan stands on, in the writer turn; stage puts in what is not about objects.
 	check func(b *kv.Batch) error
@@ -60,6 +62,11 @@ func (p *Pipeline) tryCommit(ctx context.Context, w *work, dirty []*edit, share 
 		err = p.derive(ctx, view, w.plan, dirty)
 		if err = errors.Join(err, view.Close()); err != nil {
 			return nil, err
+		}
+		if w.fits != nil {
+			if err := w.fits(); err != nil {
+				return nil, err
+			}
 		}
 		if err := p.summarise(ctx, dirty); err != nil {
 			return nil, err

@@ -84,6 +84,11 @@ func (p *Pipeline) Enqueue(ctx context.Context, docs []Document, policy Policy) 
 	var replaced []string
 	_, err = p.cfg.Updater.Update(ctx, "enqueue", ids, func(b *kv.Batch) error {
 		replaced = nil
+		if p.cfg.Admit != nil {
+			if err := p.cfg.Admit(b); err != nil {
+				return err
+			}
+		}
 		if err := p.checkModels(b); err != nil {
 			return err
 		}
@@ -147,7 +152,7 @@ func (p *Pipeline) enqueueOne(b *kv.Batch, c *incoming, policy Policy, next *uin
 		return &DuplicateError{ID: c.id, Status: d.Status.String()}
 	}
 	if same && policy == Put {
-		same = latest.Path == v.Path && latest.Time == v.Time && maps.Equal(latest.Metadata, v.Metadata)
+		same = latest.Path == v.Path && latest.Time.Equal(v.Time) && maps.Equal(latest.Metadata, v.Metadata)
 	}
 	switch {
 	case same && d.Status == record.StatusProcessed && !d.Contents.Incomplete():

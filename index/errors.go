@@ -49,7 +49,7 @@ func (e *OptionError) Unwrap() []error {
 type DocumentError struct {
 	Index int    // place in the call
 	ID    string // as given; may be empty
-	Field string // "id", "text", "path", "metadata"
+	Field string // "id", "text", "path", "metadata", "time"
 	Err   error
 }
 
@@ -168,12 +168,20 @@ func (e *ModelError) Error() string {
 type TooLargeError struct {
 	IDs   []string
 	Bytes int // of text
+	Needs int // the least a commit would hold; 0: not known, the commit was begun and grew too large
 	Limit int // of a commit, see kv.MaxBatchBytes
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("index: %d document(s) beginning with %q, %d bytes of text, need more than one commit of %d bytes",
-		len(e.IDs), e.IDs[0], e.Bytes, e.Limit)
+	what, advice := fmt.Sprintf("%q", e.IDs[0]), "divide the text"
+	if n := len(e.IDs); n > 1 {
+		what, advice = fmt.Sprintf("%d documents, the first %s", n, what), "take fewer at once"
+	}
+	needs := "more"
+	if e.Needs > 0 {
+		needs = fmt.Sprintf("%d bytes or more, which is more", e.Needs)
+	}
+	return fmt.Sprintf("index: %s: %d bytes of text need %s than one commit holds, %d bytes; %s", what, e.Bytes, needs, e.Limit, advice)
 }
 
 // Unwrap returns kv.ErrTooLarge.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/internal/space"
@@ -54,7 +55,7 @@ type ExportedVersion struct {
 	Hash     string            `json:"hash"`
 	Path     string            `json:"path,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
-	Time     int64             `json:"time,omitempty"` // Unix nanoseconds, the document's own
+	Time     time.Time         `json:"time,omitzero"` // the document's own, in UTC
 	Bytes    int               `json:"bytes"`
 	Removed  int               `json:"removed,omitempty"`
 }

@@ -31,19 +31,24 @@ func (a *attempt) extract(ctx context.Context) error {
 		g.Go(func() (err error) {
 			defer llm.CatchPanic("progress callback", &err)
 			a.mu.Lock()
-			stop := failed >= giveUpAfter
+			stop := failed >= giveUpAfter || a.bytes > a.p.commitBytes
 			a.mu.Unlock()
 			if stop || ctx.Err() != nil {
 				return nil
 			}
 			list, err := a.extractOne(ctx, &a.chunks[i])
 			sources[i], errs[i] = list, err
+			bytes := 0
+			if a.doc.Current == nil { // else some records may stay as they are
+				bytes = a.p.recordBytes(list)
+			}
 			a.mu.Lock()
 			if err != nil {
 				failed++
 			} else {
 				a.done++
 			}
+			a.bytes += bytes
 			a.mu.Unlock()
 			if err == nil {
 				a.event(a.progress(StageExtract))
@@ -53,6 +58,9 @@ func (a *attempt) extract(ctx context.Context) error {
 	}
 	if err := errors.Join(ctx.Err(), g.Wait()); err != nil { // the extractor's are in errs, by chunk
 		return err
+	}
+	if a.bytes > a.p.commitBytes {
+		return a.tooLarge(a.bytes)
 	}
 	for i, err := range errs {
 		if err != nil {

@@ -60,8 +60,8 @@ func (o ModelOptions) withDefaults() (ModelOptions, error) {
 		name string
 		v    int
 	}{{"MaxRecords", o.MaxRecords}, {"MaxEntities", o.MaxEntities}, {"MaxTokens", o.MaxTokens}} {
-		if f.v < 0 {
-			errs = append(errs, &OptionError{Field: f.name, Value: f.v, Want: "0 or more"})
+		if f.v < 0 || f.v > maxTokens {
+			errs = append(errs, &OptionError{Field: f.name, Value: f.v, Want: fmt.Sprintf("0 to %d", maxTokens)})
 		}
 	}
 	if o.Format > FormatTuplesUpper {

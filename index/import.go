@@ -166,6 +166,6 @@ func importVersion(e *ExportedVersion, rev uint64, track string, enqueued int64)
 	if e == nil {
 		return nil
 	}
-	return &record.Version{Rev: rev, Hash: e.Hash, Path: e.Path, Metadata: e.Metadata, Time: e.Time, Bytes: e.Bytes,
+	return &record.Version{Rev: rev, Hash: e.Hash, Path: e.Path, Metadata: e.Metadata, Time: e.Time.UTC(), Bytes: e.Bytes,
 		Removed: e.Removed, Track: track, EnqueuedAt: enqueued}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -142,7 +143,7 @@ func TestModelExtractorErrors(t *testing.T) {
 	if !errors.Is(err, down) || !strings.Contains(err.Error(), "c1") || len(out.Entities) > 0 {
 		t.Errorf("%v, %q", err, show(out))
 	}
-	for _, o := range []ModelOptions{{MaxRecords: -1}, {MaxTokens: -1}, {Format: 9}, {Rule: 9}} {
+	for _, o := range []ModelOptions{{MaxRecords: -1}, {MaxTokens: -1}, {MaxTokens: math.MaxInt}, {Format: 9}, {Rule: 9}} {
 		if _, err := NewModelExtractor(chat, charTokens{}, o); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -312,7 +313,7 @@ func TestSummarizer(t *testing.T) {
 	if _, err := s.Summarize(context.Background(), "entity", "Ann", []string{"a", "b"}); !errors.Is(err, errEmptyReply) {
 		t.Errorf("empty reply: %v", err)
 	}
-	for _, o := range []SummaryOptions{{ContextTokens: 3}, {JoinBelow: -1}, {MaxTokens: -1}} {
+	for _, o := range []SummaryOptions{{ContextTokens: 3}, {JoinBelow: -1}, {MaxTokens: -1}, {ContextTokens: math.MaxInt}} {
 		if _, err := NewModelSummarizer(chat, charTokens{}, o); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: %v", o, err)
 		}

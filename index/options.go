@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/glimdb/db/index/chunk"
+	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/vector"
 )
@@ -19,7 +20,7 @@ type Options struct {
 	// Chunker cuts documents; nil: windows of ChunkTokens tokens that overlap by ChunkOverlap. Chunks of a Chunker
 	// that are larger, by the engine's count, are cut into such windows.
 	Chunker chunk.Chunker
-	// ChunkTokens is the size of a window and the largest chunk; 0: 1200, at least 1.
+	// ChunkTokens is the size of a window and the largest chunk; 0: 1200, range 1 to 2³⁰.
 	ChunkTokens int
 	// ChunkOverlap is the number of tokens that a window shares with the next; 0: 100 (or less when the
 	// window is small), negative: none; less than ChunkTokens.
@@ -40,10 +41,10 @@ type Options struct {
 	// SummaryFragments is the number of description fragments from which an object's description is
 	// summarised; 0: 8, range 2 to 10,000.
 	SummaryFragments int
-	// SummaryTokens is the number of tokens of all fragments from which it is; 0: 1200, at least 1.
+	// SummaryTokens is the number of tokens of all fragments from which it is; 0: 1200, range 1 to 2³⁰.
 	SummaryTokens int
 	// EmbedTokens is the embedding model's input limit: chunks above it are cut further, texts of
-	// entities and relations are shortened to their longest prefix that fits; 0: no limit.
+	// entities and relations are shortened to their longest prefix that fits; 0: no limit, range 0 to 2³⁰.
 	EmbedTokens int
 }
 
@@ -59,6 +60,7 @@ const (
 	maxWorkers      = 64  // each holds a document and its vectors in memory
 	maxChunkWorkers = 256 // more calls in flight than endpoints serve
 	maxCap          = 10_000
+	maxTokens       = chunk.MaxSize // of anything: sums of a few stay numbers
 )
 
 // Validate returns nil, or one *OptionError for each field out of range, joined. tok is the tokenizer that
@@ -84,10 +86,8 @@ func (o Options) withDefaults() (Options, error) {
 	set("MaxSources", &o.MaxSources, defaultMaxSources, 1, maxCap)
 	set("MaxPaths", &o.MaxPaths, defaultMaxPaths, 1, maxCap)
 	set("SummaryFragments", &o.SummaryFragments, defaultFragments, 2, maxCap)
-	set("SummaryTokens", &o.SummaryTokens, defaultSummaryTok, 1, 1<<30)
-	if o.EmbedTokens < 0 {
-		errs = append(errs, &OptionError{Field: "EmbedTokens", Value: o.EmbedTokens, Want: "0 or more"})
-	}
+	set("SummaryTokens", &o.SummaryTokens, defaultSummaryTok, 1, maxTokens)
+	set("EmbedTokens", &o.EmbedTokens, 0, 0, maxTokens)
 	return o, errors.Join(errs...)
 }
 
@@ -155,6 +155,9 @@ type Config struct {
 	// Vector layout of collections that are created: links per vector and beam of insertion, 0 for the
 	// defaults of package vector.
 	M, EfConstruction int
+	// Admit may refuse the documents of an Enqueue call, or stage what belongs to the first ones, in the
+	// batch that stores them; nil refuses none.
+	Admit func(b *kv.Batch) error
 
 	Options Options
 	Now     func() time.Time // nil: time.Now

@@ -21,6 +21,8 @@ type Pipeline struct {
 	cfg   Config
 	rules uint32 // of cfg.Options, see record.Tally
 	gate  *semaphore.Weighted
+	// commitBytes is what one commit holds: kv.MaxBatchBytes, less in tests.
+	commitBytes int
 
 	mu     sync.Mutex
 	claims map[string]*claim // by document id
@@ -38,7 +40,7 @@ func New(c Config) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pipeline{cfg: c, rules: c.Options.rules(), gate: semaphore.NewWeighted(gateShares), claims: make(map[string]*claim)}, nil
+	return &Pipeline{cfg: c, rules: c.Options.rules(), commitBytes: kv.MaxBatchBytes, gate: semaphore.NewWeighted(gateShares), claims: make(map[string]*claim)}, nil
 }
 
 // take claims a document. When another call works on it, busy is closed once that ends.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/index/chunk"
 	"github.com/glimdb/db/kv"
 )
 
@@ -73,11 +75,13 @@ func TestRefusedDocuments(t *testing.T) {
 		{ID: "ok", Text: "again"},
 		{ID: "\x01", Text: "x"},
 		{ID: strings.Repeat("x", index.MaxIDBytes+1), Text: "x"},
+		{ID: "year", Text: "x", Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
+		{ID: "years", Text: "x", Time: time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC)},
 	}, index.Put)
 	if !errors.Is(err, index.ErrEmptyDocument) || !errors.Is(err, index.ErrDuplicate) || !errors.Is(err, index.ErrDocument) || !errors.Is(err, kv.ErrTooLarge) {
 		t.Errorf("error %v", err)
 	}
-	if n := strings.Count(err.Error(), "\n") + 1; n != 4 {
+	if n := strings.Count(err.Error(), "\n") + 1; n != 6 {
 		t.Errorf("%d errors, want one for each refused document:\n%v", n, err)
 	}
 	if d := s.dump(); len(d) != 0 {
@@ -261,6 +265,54 @@ func TestBadExtractor(t *testing.T) {
 	}
 	if r := s.relation("A", "B"); r == nil || len(r.Keywords) != 0 {
 		t.Errorf("relation %+v", r)
+	}
+}
+
+// TestTimes: a document keeps its own time whatever it is, through a dump as well; the epoch is a time.
+func TestTimes(t *testing.T) {
+	s := newStore(t, index.Options{})
+	for i, when := range []time.Time{
+		{}, time.Unix(0, 0), time.Unix(0, 1), time.Unix(-1, 999_999_999), time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC),
+		time.Date(1066, 10, 14, 9, 0, 0, 0, time.UTC), time.Date(2300, 2, 28, 23, 59, 59, 5, time.FixedZone("", 3600)),
+		time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC), time.Now(),
+	} {
+		d := doc(fmt.Sprint(i), "E A|t|x")
+		d.Time = when
+		s.put(d)
+		if got := s.info(d.ID).Time; !got.Equal(when) || got.IsZero() != when.IsZero() || got.Location() != time.UTC {
+			t.Errorf("%v became %v", when, got)
+		}
+		if r := s.enqueue(index.Put, d); r.Documents[0].Result != index.Unchanged {
+			t.Errorf("%v given again: %+v", when, r)
+		}
+	}
+	c := newStore(t, index.Options{})
+	s.copyTo(c)
+	if d := diff(c.dump(), s.dump()); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestAbsurdOptions: what no text can need is refused by name.
+func TestAbsurdOptions(t *testing.T) {
+	for field, o := range map[string]index.Options{
+		"ChunkTokens":      {ChunkTokens: math.MaxInt},
+		"ChunkOverlap":     {ChunkTokens: 10, ChunkOverlap: math.MaxInt},
+		"Workers":          {Workers: math.MaxInt},
+		"ChunkWorkers":     {ChunkWorkers: math.MaxInt},
+		"MaxSources":       {MaxSources: math.MaxInt},
+		"MaxPaths":         {MaxPaths: math.MinInt},
+		"SummaryFragments": {SummaryFragments: 1},
+		"SummaryTokens":    {SummaryTokens: math.MaxInt},
+		"EmbedTokens":      {EmbedTokens: math.MaxInt},
+	} {
+		var bad *index.OptionError
+		if err := o.Validate(runes{}); !errors.Is(err, index.ErrConfig) || !errors.As(err, &bad) || bad.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if err := (index.Options{ChunkTokens: chunk.MaxSize, EmbedTokens: chunk.MaxSize}).Validate(runes{}); err != nil {
+		t.Error(err)
 	}
 }
 

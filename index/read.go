@@ -68,7 +68,7 @@ func infoOf(d *record.Document) Info {
 			CompletionTokens: a.CompletionTokens},
 		StartedAt: timeOf(a.StartedAt), EndedAt: timeOf(a.EndedAt)}
 	if v != nil {
-		i.Path, i.Metadata, i.Time, i.Bytes, i.Removed = v.Path, v.Metadata, timeOf(v.Time), v.Bytes, v.Removed
+		i.Path, i.Metadata, i.Time, i.Bytes, i.Removed = v.Path, v.Metadata, v.Time, v.Bytes, v.Removed
 		i.Track, i.EnqueuedAt = v.Track, timeOf(v.EnqueuedAt)
 	}
 	for _, s := range a.Stages {

@@ -56,8 +56,8 @@ func (o SummaryOptions) withDefaults() (SummaryOptions, error) {
 		if *f.v == 0 {
 			*f.v = f.def
 		}
-		if *f.v < f.lo {
-			errs = append(errs, &OptionError{Field: f.name, Value: *f.v, Want: fmt.Sprintf("at least %d", f.lo)})
+		if *f.v < f.lo || *f.v > maxTokens {
+			errs = append(errs, &OptionError{Field: f.name, Value: *f.v, Want: fmt.Sprintf("%d to %d", f.lo, maxTokens)})
 		}
 	}
 	return o, errors.Join(errs...)

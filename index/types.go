@@ -24,7 +24,8 @@ type Document struct {
 	Path string
 	// Metadata is kept with the document.
 	Metadata map[string]string
-	// Time is the document's own time (for example a file's modification time); zero means none.
+	// Time is the document's own time (for example a file's modification time), kept in UTC to the nanosecond; years
+	// 1 to 9999, zero means none.
 	Time time.Time
 }
 

@@ -50,15 +50,12 @@ func (p *Pipeline) validate(docs []Document, track string, now time.Time) (list 
 			id = "doc-" + hex.EncodeToString(sum[:])
 		}
 		c := incoming{id: id, text: text, version: record.Version{Path: d.Path, Metadata: maps.Clone(d.Metadata), Bytes: len(text),
-			Removed: report.Invalid + report.Controls, Track: track, EnqueuedAt: now.UnixNano()}}
+			Removed: report.Invalid + report.Controls, Track: track, EnqueuedAt: now.UnixNano(), Time: d.Time.UTC()}}
 		if len(c.version.Metadata) == 0 {
 			c.version.Metadata = nil
 		}
 		sum := sha256.Sum256([]byte(text))
 		c.version.Hash = hex.EncodeToString(sum[:])
-		if !d.Time.IsZero() {
-			c.version.Time = d.Time.UnixNano()
-		}
 		if seen[id] {
 			if c.repeated = d.ID == ""; !c.repeated {
 				refuse("id", &DuplicateError{ID: id})
@@ -79,6 +76,9 @@ func hasContent(text string) bool {
 	}) >= 0
 }
 
+// The years of a document's time: those that JSON and RFC 3339, which dumps and programs read, can write.
+const minYear, maxYear = 1, 9999
+
 // checkFields checks what is not the text.
 func checkFields(d Document) (field string, err error) {
 	switch {
@@ -94,6 +94,8 @@ func checkFields(d Document) (field string, err error) {
 		return "path", fmt.Errorf("%w: %d bytes, limit %d", kv.ErrTooLarge, len(d.Path), MaxPathBytes)
 	case !utf8.ValidString(d.Path):
 		return "path", errors.New("not UTF-8")
+	case d.Time.UTC().Year() < minYear || d.Time.UTC().Year() > maxYear:
+		return "time", fmt.Errorf("year %d, want %d to %d", d.Time.UTC().Year(), minYear, maxYear)
 	case len(d.Metadata) > MaxMetadata:
 		return "metadata", fmt.Errorf("%w: %d entries, limit %d", kv.ErrTooLarge, len(d.Metadata), MaxMetadata)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -193,8 +194,13 @@ func TestHC13_Overlap(t *testing.T) {
 			t.Errorf("overlap %d: got %v", overlap, err)
 		}
 	}
-	if _, err := chunk.NewWindow(runes{}, 0, 0); !errors.Is(err, chunk.ErrConfig) {
-		t.Errorf("size 0: got %v", err)
+	for _, size := range []int{0, chunk.MaxSize + 1, math.MaxInt} {
+		if _, err := chunk.NewWindow(runes{}, size, 0); !errors.Is(err, chunk.ErrConfig) {
+			t.Errorf("size %d: got %v", size, err)
+		}
+	}
+	if got := split(t, window(t, runes{}, chunk.MaxSize, chunk.MaxSize-1), "abc"); len(got) == 0 || got[0].Text("abc") != "abc" {
+		t.Errorf("the largest window: %v", got)
 	}
 	if _, err := chunk.NewWindow(nil, 50, 0); !errors.Is(err, chunk.ErrConfig) {
 		t.Errorf("no tokenizer: got %v", err)

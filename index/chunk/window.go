@@ -15,6 +15,9 @@ const (
 	DefaultOverlap = 100
 )
 
+// MaxSize is the largest window, four times the tokens that any document can have.
+const MaxSize = 1 << 30
+
 // driftShare is the default share of the size that WithDrift allows: 3 tokens of 1200, 2 of 800, none
 // below 400. Cutting a text between two tokens can spoil merges of the encoder, so a window encoded on
 // its own has now and then a token or two more than it had inside its text (LightRAG's recorded chunks:
@@ -42,7 +45,7 @@ func WithoutContained() Option { return func(w *Window) { w.dropContained = true
 
 // WithDrift sets by how many tokens a chunk encoded on its own may exceed the size before it is
 // shortened. The default is size/400: none for sizes below 400. Negative counts as none.
-func WithDrift(tokens int) Option { return func(w *Window) { w.drift = max(tokens, 0) } }
+func WithDrift(tokens int) Option { return func(w *Window) { w.drift = min(max(tokens, 0), MaxSize) } }
 
 // WithSeparator first cuts the text at every sep, literally; sep belongs to no chunk. Segments over the
 // size are cut into windows that do not reach into other segments; small ones are not joined. With only,
@@ -51,14 +54,14 @@ func WithSeparator(sep string, only bool) Option {
 	return func(w *Window) { w.separator, w.separatorOnly = sep, only && sep != "" }
 }
 
-// NewWindow returns a window chunker; see DefaultSize and DefaultOverlap. size must be at least 1 and
-// overlap between 0 and size-1, else the error is a *ConfigError.
+// NewWindow returns a window chunker; see DefaultSize and DefaultOverlap. size must be 1 to MaxSize
+// and overlap between 0 and size-1, else the error is a *ConfigError.
 func NewWindow(tok llm.Tokenizer, size, overlap int, opts ...Option) (*Window, error) {
 	switch {
 	case tok == nil:
 		return nil, &ConfigError{Field: "tokenizer", Reason: "missing"}
-	case size < 1:
-		return nil, &ConfigError{Field: "size", Value: size, Reason: "must be at least 1"}
+	case size < 1 || size > MaxSize:
+		return nil, &ConfigError{Field: "size", Value: size, Reason: fmt.Sprintf("must be 1 to %d", MaxSize)}
 	case overlap < 0:
 		return nil, &ConfigError{Field: "overlap", Value: overlap, Reason: "must not be negative"}
 	case overlap >= size:

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"time"
+
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/space"
 )
@@ -43,8 +45,8 @@ type Version struct {
 	Hash     string
 	Path     string
 	Metadata map[string]string
-	// Time is the document's own time in Unix nanoseconds; 0 means none.
-	Time int64
+	// Time is the document's own time, in UTC; zero means none.
+	Time time.Time
 	// Bytes is the length of the text; Removed counts characters and bytes that cleaning took out.
 	Bytes, Removed int
 	// Track is the id of the enqueue call; EnqueuedAt its time in Unix nanoseconds. Volatile.

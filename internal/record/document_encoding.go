@@ -3,6 +3,7 @@ package record
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/glimdb/db/internal/codec"
 )
@@ -79,7 +80,7 @@ func appendVersion(b []byte, v *Version) []byte {
 		b = codec.AppendString(b, k)
 		b = codec.AppendString(b, v.Metadata[k])
 	}
-	b = codec.AppendVarint(b, v.Time)
+	b = appendTime(b, v.Time)
 	b = codec.AppendInt(b, v.Bytes)
 	b = codec.AppendInt(b, v.Removed)
 	b = codec.AppendString(b, v.Track)
@@ -99,9 +100,27 @@ func readVersion(r *codec.Reader) *Version {
 		k := r.String()
 		v.Metadata[k] = r.String()
 	}
-	v.Time, v.Bytes, v.Removed = r.Varint(), r.Int(), r.Int()
+	v.Time, v.Bytes, v.Removed = readTime(r), r.Int(), r.Int()
 	v.Track, v.EnqueuedAt = r.String(), r.Varint()
 	return v
+}
+
+// appendTime stores a time as seconds and nanoseconds, which hold any year.
+func appendTime(b []byte, t time.Time) []byte {
+	b = codec.AppendBool(b, !t.IsZero())
+	if t.IsZero() {
+		return b
+	}
+	b = codec.AppendVarint(b, t.Unix())
+	return codec.AppendInt(b, t.Nanosecond())
+}
+
+func readTime(r *codec.Reader) time.Time {
+	if !r.Bool() {
+		return time.Time{}
+	}
+	seconds := r.Varint()
+	return time.Unix(seconds, int64(r.Int())).UTC()
 }
 
 // EncodeObjects returns the stored form of a document's contributions; they must be sorted.

@@ -9,12 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/glimdb/db/internal/space"
 )
 
 var documentSample = Document{ID: "a/b", Seq: 7, Status: StatusFailed,
-	Current: &Version{Rev: 1, Hash: "h", Path: "p", Metadata: map[string]string{"k": "v", "": "x"}, Time: -5, Bytes: 9, Removed: 2, Track: "t", EnqueuedAt: 3},
+	Current: &Version{Rev: 1, Hash: "h", Path: "p", Metadata: map[string]string{"k": "v", "": "x"}, Time: time.Date(1066, 10, 14, 9, 0, 0, 5, time.UTC), Bytes: 9, Removed: 2, Track: "t", EnqueuedAt: 3},
 	Pending: &Version{Rev: 1 << 60},
 	Contents: Contents{Chunks: 3, Entities: 4, Relations: 5, Dropped: []Count{{"a", 1}}, Repaired: []Count{{"b", 2}}, Truncated: 1,
 		Warnings: []string{"w"}},

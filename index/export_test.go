@@ -1,0 +1,4 @@
+package index
+
+// LimitCommit makes p refuse documents that are known to need more than n bytes in one commit.
+func (p *Pipeline) LimitCommit(n int) { p.commitBytes = n }
