@@ -276,6 +276,7 @@ func TestTrace(t *testing.T) {
 ├─ keywords  0s  high=1  low=1  (given)
 ├─ embed  0s  texts=3
 ├─ retrieve  0s  entities=5  relations=5  chunks=4
+│  ├─ names  0s  look_ups=36  entities=0
 │  ├─ entities  0s  hits=3  entities=3  relations=4
 │  ├─ relations  0s  hits=2  relations=2  entities=4
 │  └─ chunks  0s  hits=4

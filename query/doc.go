@@ -2,7 +2,7 @@
 //
 // An Engine runs naive, local, global, hybrid, mix and bypass. One query goes through: validation;
 // keywords given, cached, asked of a model, or found offline; one embedding call; one snapshot, on which
-// entity, relation and chunk indexes are searched at the same time, the results merged round-robin, cut
+// names that stand in the question are looked up and entity, relation and chunk indexes searched at the same time, the results merged round-robin, cut
 // to their token budgets, source chunks picked and read; rerank; the rest of the budget; the context;
 // and, when a model is configured and wanted, the answer, whole or streamed.
 //
@@ -10,7 +10,7 @@
 // and chunk records are index's, read through internal/record. It sees neither the commit path nor the
 // write side. It does not chunk, extract, or embed documents.
 //
-// Files by step: options, validate; keywords, keywordparse, offline; embed; retrieve, search, merge;
+// Files by step: options, validate; keywords, keywordparse, offline; embed; retrieve, search, names, merge;
 // budget; pick, source; compose, rerank_offline, reference, render; answer; result, trace. engine.go ties
 // them together.
 //
@@ -29,4 +29,5 @@
 //     token, and safetyMargin is left for joints.
 //   - Q6: the properties read for the relations of an entity are bounded by the relation budget, whatever
 //     its degree (P8), and the relations shown are the same as if all had been read.
+//   - Q7: the names looked up by key are bounded by the length of the question, whatever is stored.
 package query

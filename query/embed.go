@@ -18,6 +18,7 @@ type searches struct {
 	lowVector    []float32
 	highVector   []float32
 	searchChunks bool
+	names        bool // of entities are looked for in the question
 }
 
 // plan settles which indexes are searched, with which text.
@@ -26,6 +27,7 @@ func (q *run) plan() searches {
 	ran, k := q.res.Ran, q.res.Keywords
 	if ran == Local || ran == Hybrid || ran == Mix {
 		s.low = strings.Join(k.Low, keywordSeparator)
+		s.names = !q.opt.NoNames
 	}
 	if ran == Global || ran == Hybrid || ran == Mix {
 		s.high = strings.Join(k.High, keywordSeparator)

@@ -49,6 +49,7 @@ const (
 	StepKeywords  Step = "keywords"
 	StepEmbed     Step = "embed"
 	StepRetrieve  Step = "retrieve"
+	StepNames     Step = "names"
 	StepEntities  Step = "entities"
 	StepRelations Step = "relations"
 	StepChunks    Step = "chunks"

@@ -376,7 +376,7 @@ func TestGoldenLightRAG(t *testing.T) {
 				}
 
 				r := ask(t, c.engine, q.Query, Options{Mode: Mode(q.Mode), LowKeywords: q.LL, HighKeywords: q.HL, TopK: q.Param.TopK, ChunkTopK: q.Param.ChunkTopK,
-					Picker: Picker(strings.ToLower(q.Picker)), Want: WantData, Budget: Budget{q.Param.Entities, q.Param.Relations, q.Param.Total}})
+					Picker: Picker(strings.ToLower(q.Picker)), Want: WantData, NoNames: true, Budget: Budget{q.Param.Entities, q.Param.Relations, q.Param.Total}})
 				ours := show(r.Data)
 				if d := ours.diff(c.model(q, rules{})); d != "" {
 					t.Errorf("%s: the engine against the model under our rules:%s", what, d)

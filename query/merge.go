@@ -29,23 +29,30 @@ func interleave[T any, K comparable](key func(*T) K, again func(kept, other *T),
 	return out
 }
 
-func mergeEntities(low, high []Entity) []Entity {
-	return interleave(func(e *Entity) string { return e.Name }, func(kept, other *Entity) {
-		if kept.Via != other.Via {
-			kept.Via = ViaBoth
-		}
-		kept.Score = max(kept.Score, other.Score)
-	}, low, high)
+// and is the path of something that was found by both v and w.
+func (v Via) and(w Via) Via {
+	switch {
+	case v == w || w == ViaName:
+		return v
+	case v == ViaName:
+		return w
+	}
+	return ViaBoth
 }
 
-func mergeRelations(low, high []Relation) []Relation {
+func mergeEntities(lists ...[]Entity) []Entity {
+	return interleave(func(e *Entity) string { return e.Name }, func(kept, other *Entity) {
+		kept.Via = kept.Via.and(other.Via)
+		kept.Score = max(kept.Score, other.Score)
+	}, lists...)
+}
+
+func mergeRelations(lists ...[]Relation) []Relation {
 	return interleave(func(r *Relation) [2]string { return [2]string{r.Src, r.Dst} }, func(kept, other *Relation) {
-		if kept.Via != other.Via {
-			kept.Via = ViaBoth
-		}
+		kept.Via = kept.Via.and(other.Via)
 		kept.Score = max(kept.Score, other.Score)
 		kept.Rank = max(kept.Rank, other.Rank)
-	}, low, high)
+	}, lists...)
 }
 
 // candidate is a chunk id and every path that found it.

@@ -111,6 +111,10 @@ type Options struct {
 	RelatedChunkCap int `json:"related_chunk_cap,omitempty"`
 	// Picker chooses the chunks of entities and relations; default PickVector.
 	Picker Picker `json:"picker,omitempty"`
+	// NoNames leaves out the look-up of names that stand in the question. By default local, hybrid and mix
+	// begin with the entities that the question names, letter case and width ignored: at most TopK, beside
+	// those that the entity index finds.
+	NoNames bool `json:"no_names,omitempty"`
 	// NoRerank leaves the configured reranker out.
 	NoRerank bool `json:"no_rerank,omitempty"`
 	// MinRerankScore drops chunks that the reranker scored lower; default 0, which is off; range 0 up.
@@ -190,6 +194,7 @@ func (o Options) over(d Options) Options {
 	fill(&o.Reply.ResponseType, d.Reply.ResponseType)
 	o.Stream = o.Stream || d.Stream
 	o.NoRerank = o.NoRerank || d.NoRerank
+	o.NoNames = o.NoNames || d.NoNames
 	return o
 }
 

@@ -79,6 +79,7 @@ const (
 	ReasonNoRelationHits    ReasonCode = "no_relation_hits"   // no relation reaches the threshold
 	ReasonNoChunkHits       ReasonCode = "no_chunk_hits"      // no chunk reaches the threshold
 	ReasonNoDirection       ReasonCode = "no_direction"       // a text to search with has a zero vector: nothing is like it
+	ReasonNamesCut          ReasonCode = "names_cut"          // the question names more entities than TopK
 	ReasonNoChunks          ReasonCode = "no_chunks"          // entities and relations were found, chunks of them not
 	ReasonDanglingEntities  ReasonCode = "dangling_entities"  // hits without a node
 	ReasonDanglingRelations ReasonCode = "dangling_relations" // hits without an edge
@@ -149,9 +150,11 @@ type Entity struct {
 	// Degree is the number of its relations.
 	Degree int `json:"degree"`
 	// Score is the cosine to the low keywords; 0 for an entity that came with a relation.
-	Score  float32 `json:"score"`
-	Via    Via     `json:"via"`
-	Tokens int     `json:"tokens"`
+	Score float32 `json:"score"`
+	Via   Via     `json:"via"`
+	// Named is what the question calls it, when that is its name but for case and width; else empty.
+	Named  string `json:"named,omitempty"`
+	Tokens int    `json:"tokens"`
 }
 
 // Relation is a relation as stored, and how it was found. Src <= Dst in code-point order.
@@ -178,9 +181,10 @@ type Via string
 
 // The paths.
 const (
+	ViaName     Via = "name"     // only by a name that stands in the question, or as a relation of that entity
 	ViaLow      Via = "low"      // low keywords, by the entity index
 	ViaHigh     Via = "high"     // high keywords, by the relation index
-	ViaBoth     Via = "both"     // both
+	ViaBoth     Via = "both"     // low and high keywords
 	ViaVector   Via = "vector"   // the question's vector, by the chunk index
 	ViaEntity   Via = "entity"   // a source of an entity
 	ViaRelation Via = "relation" // a source of a relation
@@ -242,6 +246,8 @@ type ReplyInfo struct {
 
 // Counts are the numbers before and after each cut.
 type Counts struct {
+	// Named is the number of entities that the question names.
+	Named     int `json:"named"`
 	Entities  Cut `json:"entities"`
 	Relations Cut `json:"relations"`
 	// RelationsBounded: relations beyond the ones counted may exist; none of them could fit the budget.

@@ -84,23 +84,24 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 	q.res.LSN = r.snap.LSN()
 
 	t := q.e.timer(StepRetrieve)
-	low, high, hits, err := q.search(ctx, r, s)
+	found, err := q.search(ctx, r, s)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range []*leg{low, high, hits} {
+	for _, l := range found.all() {
 		if l.step.Name != "" {
 			t.inner(l.step)
 		}
 		q.res.Reasons = append(q.res.Reasons, l.reasons...)
 	}
-	ents, rels := mergeEntities(low.entities, high.entities), mergeRelations(low.relations, high.relations)
+	ents, rels := found.merged()
 	t.count("entities", len(ents))
 	t.count("relations", len(rels))
-	t.count("chunks", len(hits.chunks))
+	t.count("chunks", len(found.hits.chunks))
 	q.record(t)
 
-	q.res.Counts.RelationsBounded = low.bounded
+	q.res.Counts.Named = len(found.names.entities)
+	q.res.Counts.RelationsBounded = found.names.bounded || found.low.bounded
 	if q.kg() {
 		t = q.e.timer(StepBudget)
 		ents, rels = q.cutGraph(ents, rels)
@@ -115,14 +116,14 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 	if err != nil {
 		return nil, err
 	}
-	merged := mergeCandidates(hits.chunks, ofEntities, ofRelations)
+	merged := mergeCandidates(found.hits.chunks, ofEntities, ofRelations)
 	t.count("from_entities", len(ofEntities))
 	t.count("from_relations", len(ofRelations))
 	t.count("merged", len(merged))
 	if q.kg() {
 		q.record(t)
 	}
-	q.res.Counts.Chunks = ChunkCounts{Vector: len(hits.chunks), Entities: len(ofEntities), Relations: len(ofRelations), Merged: len(merged)}
+	q.res.Counts.Chunks = ChunkCounts{Vector: len(found.hits.chunks), Entities: len(ofEntities), Relations: len(ofRelations), Merged: len(merged)}
 
 	t = q.e.timer(StepRead)
 	chunks, err = q.load(ctx, r, merged)

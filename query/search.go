@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,9 +22,25 @@ type leg struct {
 	reasons
 }
 
+// legs are the search paths of one query.
+type legs struct{ names, low, high, hits leg }
+
+// all lists the paths in the order in which they are told about.
+func (l *legs) all() []*leg { return []*leg{&l.names, &l.low, &l.high, &l.hits} }
+
+// merged interleaves what the paths found. Entities that the question names come before all others; their
+// relations take turns with those of the other paths, for a hub's would leave no room.
+func (l *legs) merged() ([]Entity, []Relation) {
+	ents := mergeEntities(l.low.entities, l.high.entities)
+	if len(l.names.entities) > 0 {
+		ents = mergeEntities(slices.Concat(l.names.entities, ents))
+	}
+	return ents, mergeRelations(l.names.relations, l.low.relations, l.high.relations)
+}
+
 // search runs the paths that s asks for at the same time.
-func (q *run) search(ctx context.Context, r *reader, s searches) (low, high, hits *leg, err error) {
-	low, high, hits = &leg{}, &leg{}, &leg{}
+func (q *run) search(ctx context.Context, r *reader, s searches) (*legs, error) {
+	found := new(legs)
 	g, ctx := errgroup.WithContext(ctx)
 	path := func(l *leg, name Step, f func(context.Context, *leg, *timer) error) {
 		g.Go(func() error {
@@ -35,17 +52,19 @@ func (q *run) search(ctx context.Context, r *reader, s searches) (low, high, hit
 			return nil
 		})
 	}
+	if s.names {
+		path(&found.names, StepNames, func(ctx context.Context, l *leg, t *timer) error { return q.byName(ctx, r, l, t) })
+	}
 	if s.low != "" {
-		path(low, StepEntities, func(ctx context.Context, l *leg, t *timer) error { return q.byEntity(ctx, r, s.lowVector, l, t) })
+		path(&found.low, StepEntities, func(ctx context.Context, l *leg, t *timer) error { return q.byEntity(ctx, r, s.lowVector, l, t) })
 	}
 	if s.high != "" {
-		path(high, StepRelations, func(ctx context.Context, l *leg, t *timer) error { return q.byRelation(ctx, r, s.highVector, l, t) })
+		path(&found.high, StepRelations, func(ctx context.Context, l *leg, t *timer) error { return q.byRelation(ctx, r, s.highVector, l, t) })
 	}
 	if s.searchChunks {
-		path(hits, StepChunks, func(ctx context.Context, l *leg, t *timer) error { return q.byChunk(ctx, r, s.queryVector, l, t) })
+		path(&found.hits, StepChunks, func(ctx context.Context, l *leg, t *timer) error { return q.byChunk(ctx, r, s.queryVector, l, t) })
 	}
-	err = g.Wait()
-	return low, high, hits, err
+	return found, g.Wait()
 }
 
 // hits searches one collection: best first, ties by id, none below the threshold.
@@ -95,7 +114,7 @@ func (q *run) byEntity(ctx context.Context, r *reader, v []float32, l *leg, t *t
 	}
 	l.counted(ReasonDanglingEntities, dangling, "entity vectors without a node")
 	t.count("entities", len(l.entities))
-	if err := q.incident(ctx, r, names, l); err != nil {
+	if err := q.incident(ctx, r, names, ViaLow, l); err != nil {
 		return err
 	}
 	t.count("relations", len(l.relations))
@@ -108,7 +127,7 @@ const edgeBatch = 64
 // incident adds the relations of names in order of rank, until their lines alone exceed the relation
 // budget: no later one could be shown, whatever it is merged with. A hub therefore costs no more than the
 // edges that fit (P8): the graph ranks it from the top, and properties are read for those few.
-func (q *run) incident(ctx context.Context, r *reader, names []string, l *leg) error {
+func (q *run) incident(ctx context.Context, r *reader, names []string, via Via, l *leg) error {
 	budget, count := q.opt.Budget.Relations, q.e.count
 	limit := budget/(2*count.leastRelation()) + 1 // a first guess: real lines are at least twice the empty one
 	dangling, sum := 0, 0
@@ -132,7 +151,7 @@ func (q *run) incident(ctx context.Context, r *reader, names []string, l *leg) e
 					dangling++
 					continue
 				}
-				rel, err := relationOf(edges[i], ViaLow)
+				rel, err := relationOf(edges[i], via)
 				if err != nil {
 					return err
 				}
