@@ -18,7 +18,8 @@ import (
 // Objects whose records did not change keep what earlier options made of them.
 type Options struct {
 	// Chunker cuts documents; nil: windows of ChunkTokens tokens that overlap by ChunkOverlap. Chunks of a Chunker
-	// that are larger, by the engine's count, are cut into such windows.
+	// that are larger, by the engine's count, are cut into such windows. It is given the text with LF for every line
+	// end; the chunks lie in the text as it is stored.
 	Chunker chunk.Chunker
 	// ChunkTokens is the size of a window and the largest chunk; 0: 1200, range 1 to 2³⁰.
 	ChunkTokens int
