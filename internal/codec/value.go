@@ -18,12 +18,6 @@ func AppendString(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-// AppendBytes appends p behind its length.
-func AppendBytes(b, p []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(len(p)))
-	return append(b, p...)
-}
-
 // AppendStrings appends the number of strings and each of them.
 func AppendStrings(b []byte, ss []string) []byte {
 	b = binary.AppendUvarint(b, uint64(len(ss)))
@@ -36,15 +30,6 @@ func AppendStrings(b []byte, ss []string) []byte {
 // AppendFloat64 appends the eight little-endian bytes of f.
 func AppendFloat64(b []byte, f float64) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
-}
-
-// AppendFloat32s appends the number of values and four little-endian bytes for each.
-func AppendFloat32s(b []byte, v []float32) []byte {
-	b = binary.AppendUvarint(b, uint64(len(v)))
-	for _, f := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
-	}
-	return b
 }
 
 // AppendBool appends one byte.
@@ -154,7 +139,7 @@ func (r *Reader) Uvarint32s(dst []uint32) {
 	r.b = b
 }
 
-// Bytes consumes a length-prefixed slice; it aliases the input.
+// Bytes consumes what AppendString wrote; the slice is part of the input.
 func (r *Reader) Bytes() []byte {
 	n := r.Uvarint()
 	if r.err != nil {
@@ -169,7 +154,7 @@ func (r *Reader) Bytes() []byte {
 	return p
 }
 
-// String consumes a length-prefixed string.
+// String consumes what AppendString wrote.
 func (r *Reader) String() string { return string(r.Bytes()) }
 
 // Strings consumes what AppendStrings wrote; an empty list is nil.
@@ -201,24 +186,6 @@ func (r *Reader) Float64() float64 {
 	v := math.Float64frombits(binary.LittleEndian.Uint64(r.b))
 	r.b = r.b[8:]
 	return v
-}
-
-// Float32s consumes what AppendFloat32s wrote.
-func (r *Reader) Float32s() []float32 {
-	n := r.Uvarint()
-	if r.err != nil || n == 0 {
-		return nil
-	}
-	if n > uint64(len(r.b))/4 {
-		r.fail("count beyond the input")
-		return nil
-	}
-	out := make([]float32, n)
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(r.b[4*i:]))
-	}
-	r.b = r.b[4*n:]
-	return out
 }
 
 // Byte consumes one byte.
