@@ -18,7 +18,7 @@ const (
 
 // Store-wide spaces.
 const (
-	Stamp  Space = 's' // db: format version, tokenizer, models
+	Stamp  Space = 's' // db: format version, tokenizer, embedder and its dimension
 	LSN    Space = 'l' // wal: last assigned LSN
 	Change Space = 'c' // wal: change feed, by LSN
 )
@@ -34,18 +34,18 @@ const (
 	Chunk       Space = 'k' // index: chunks, by (document, order)
 	Source      Space = 'o' // index: extraction records behind entities and relations
 	Contrib     Space = 'b' // index: document -> names it contributes to
-	Sequence    Space = 'n' // index: counters and the queue of unprocessed documents
+	Sequence    Space = 'n' // index: the next sequence number and the queue of unprocessed documents
 	Track       Space = 'r' // index: track id -> documents
 	Hash        Space = 'x' // index: content hash -> documents
-	ReplyCache  Space = 'p' // llm cache: model replies
-	VectorCache Space = 'e' // llm cache: embeddings
+	ReplyCache  Space = 'p' // llm: cached model replies; query: cached keywords and answers
+	VectorCache Space = 'e' // llm: cached embeddings
 )
 
 // Info describes a space.
 type Info struct {
 	Space  Space
 	Name   string
-	Owner  string // the package that encodes what follows the prefix
+	Owner  string // the package that encodes what follows the prefix; where two do, the lower one
 	Global bool   // store-wide, not of a workspace
 	Since  int    // format version
 }
