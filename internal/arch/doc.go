@@ -1,6 +1,6 @@
 // Package arch reads the module's source and finds what breaks the rules that linters do not see: who may
-// import whom, one package comment each, file sizes, names, process exits, listed dependencies, tests that leave a store
-// unchecked, tests left out without a reason, paths of one machine.
+// import whom, one package comment each, file sizes, names, exported variables, process exits, listed
+// dependencies, tests that leave a store unchecked or are left out without a reason, paths of one machine.
 //
 // It does not compile anything, so that it also reads code that does not build yet, and it does not judge
 // style. It is run by its own test over the whole module: all findings come at once, each with the reason

@@ -80,7 +80,6 @@ var confined = []struct {
 	{"github.com/cockroachdb/pebble/v2/vfs", words("kv . internal/testkit bench"), true, "file systems may be named, the engine may not"},
 	{"github.com/cockroachdb/pebble", words("kv bench"), false, "only kv imports the engine; the contract names nothing of it"},
 	{"gonum.org/v1/gonum", words("graph/gonum.go"), true, "one adapter file; the rest of graph is gonum-free"},
-	{"github.com/openai/openai-go", words("llm/openai"), false, "no provider's types reach the core"},
 	{"github.com/pkoukk", words("llm/token bench"), false, "tokens are counted behind llm.Tokenizer"},
 	{"github.com/spf13", words("cmd/glim"), false, "the library has no command line"},
 	{"github.com/schollz", words("cmd/glim"), false, "the library has no terminal"},
