@@ -42,6 +42,7 @@ configuration file) it uses any OpenAI-compatible endpoint.`,
 		Example: `  glim insert testdata/corpus
   glim query "Who repairs the lighthouse lamp?"
   glim graph top`,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          subcommand,
@@ -54,6 +55,8 @@ configuration file) it uses any OpenAI-compatible endpoint.`,
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
+	root.SetVersionTemplate("glim {{.Version}}\n")
+	root.SetHelpCommand(helpCommand(root))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misused(cmd, err.Error()) })
 	addFlags(root.PersistentFlags(), &a.flags, &a.config)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON for programs")
@@ -61,6 +64,22 @@ configuration file) it uses any OpenAI-compatible endpoint.`,
 		a.graphCommand(), a.statsCommand(), a.checkCommand(), a.dumpCommand(), a.loadCommand(), a.versionCommand(),
 		a.settingsCommand(), a.exitCodesCommand())
 	return root
+}
+
+// helpCommand is cobra's, but an unknown topic is an error.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Explain a command",
+		RunE: func(_ *cobra.Command, topic []string) error {
+			cmd, rest, err := root.Find(topic)
+			if err != nil || len(rest) > 0 {
+				return subcommand(root, topic)
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	}
 }
 
 // misused is a command line that cmd cannot take.
@@ -123,6 +142,21 @@ func (a *app) with(create, readOnly bool, f func(*db.DB) error) error {
 	}
 	if cerr != nil { // err is what the command ends with
 		a.err.printf("glim: closing %s: %s\n", a.set.DB, plain(cerr))
+	}
+	return err
+}
+
+// creating is with for a command that may make the database. When it ends with nothing in it, so says
+// unused, and the directory was not there before, none is left behind.
+func (a *app) creating(unused func() bool, f func(*db.DB) error) error {
+	_, err := os.Stat(a.set.DB)
+	made, opened := errors.Is(err, fs.ErrNotExist), false
+	err = a.with(true, false, func(d *db.DB) error {
+		opened = true // by us, so nobody else has made it meanwhile
+		return f(d)
+	})
+	if made && opened && unused() {
+		err = errors.Join(err, os.RemoveAll(a.set.DB))
 	}
 	return err
 }

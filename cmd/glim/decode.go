@@ -8,9 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	htmltomarkdown "github.com/JohannesKaufmann/html-to-markdown/v2"
 	"github.com/gogs/chardet"
-	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
@@ -27,9 +25,9 @@ var (
 // autoEncoding is the --encoding that looks at the bytes.
 const autoEncoding = "auto"
 
-// nulShare is the share of NUL bytes from which bytes are no text: stray NULs are cleaned away later,
-// but an executable or an archive has far more than one in fifty.
-const nulShare = 50
+// binaryShare is the share of NUL bytes, or of control characters, from which bytes are no text: stray ones
+// are cleaned away later, but an executable or an archive has far more than one in fifty.
+const binaryShare = 50
 
 // decode turns a file's bytes into text. HTML becomes Markdown.
 func decode(f file, enc string) (string, error) {
@@ -49,34 +47,6 @@ func decode(f file, enc string) (string, error) {
 	return text, nil
 }
 
-// fromHTML returns Markdown: headings, lists and tables are kept, scripts and styles are not. The page's
-// title comes first unless the text begins with it.
-func fromHTML(page string) (string, error) {
-	text, err := htmltomarkdown.ConvertString(page)
-	if err != nil {
-		return "", err
-	}
-	title := strings.Join(strings.Fields(htmlTitle(page)), " ")
-	if title == "" || strings.HasPrefix(strings.TrimLeft(text, "# \n"), title) {
-		return text, nil
-	}
-	return "# " + title + "\n\n" + text, nil
-}
-
-func htmlTitle(page string) string {
-	z := html.NewTokenizer(strings.NewReader(page))
-	for {
-		switch z.Next() {
-		case html.ErrorToken:
-			return ""
-		case html.StartTagToken:
-			if name, _ := z.TagName(); string(name) == "title" && z.Next() == html.TextToken {
-				return z.Token().Data
-			}
-		}
-	}
-}
-
 func isHTML(f file) bool {
 	switch strings.ToLower(path.Ext(f.id)) {
 	case ".html", ".htm", ".xhtml":
@@ -94,6 +64,11 @@ func toUTF8(raw []byte, name string, isPage bool) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if !strings.HasPrefix(strings.ToLower(name), "utf-16") {
+			if err := binary(raw); err != nil {
+				return "", err
+			}
+		}
 		return decodeWith(e, raw)
 	}
 	if e, n := byBOM(raw); e != nil {
@@ -102,8 +77,8 @@ func toUTF8(raw []byte, name string, isPage bool) (string, error) {
 	if e := utf16WithoutBOM(raw); e != nil {
 		return decodeWith(e, raw)
 	}
-	if bytes.Count(raw, []byte{0})*nulShare > len(raw) {
-		return "", fmt.Errorf("%w: it holds too many NUL bytes", errNotText)
+	if err := binary(raw); err != nil {
+		return "", err
 	}
 	if utf8.Valid(raw) {
 		return string(raw), nil
@@ -113,6 +88,30 @@ func toUTF8(raw []byte, name string, isPage bool) (string, error) {
 		return decodeWith(e, raw)
 	}
 	return "", guess(raw)
+}
+
+// binary is the error of bytes that are no text in any encoding but UTF-16: a format that begins with its
+// name, or more control characters than a text has.
+func binary(raw []byte) error {
+	if bytes.HasPrefix(raw, []byte("%PDF-")) {
+		return fmt.Errorf("%w: a PDF; convert it to text, Markdown or HTML first", errNotText)
+	}
+	if bytes.Count(raw, []byte{0})*binaryShare > len(raw) {
+		return fmt.Errorf("%w: it holds too many NUL bytes", errNotText)
+	}
+	if utf8.Valid(raw) {
+		return nil
+	}
+	controls := 0
+	for _, b := range raw {
+		if b < '\t' || b > '\r' && b < ' ' && b != 0x1b { // ISO-2022 switches by ESC
+			controls++
+		}
+	}
+	if controls*binaryShare > len(raw) {
+		return fmt.Errorf("%w: it holds too many control characters", errNotText)
+	}
+	return nil
 }
 
 func encodingNamed(name string) (encoding.Encoding, error) {

@@ -33,13 +33,17 @@ func (a *app) docsCommand() *cobra.Command {
 				return usage("--status %s: want %s", f.Status, strings.Join(statuses, ", "))
 			}
 			return a.with(false, true, func(d *db.DB) error {
-				switch {
-				case len(given) == 0:
+				if len(given) == 0 {
 					return a.docs(cmd.Context(), d, f)
-				case text:
-					return a.docText(cmd.Context(), d, given[0])
 				}
-				return a.doc(cmd.Context(), d, given[0])
+				ids, err := a.ids(cmd.Context(), d, given)
+				switch {
+				case err != nil:
+					return err
+				case text:
+					return a.docText(cmd.Context(), d, ids[0])
+				}
+				return a.doc(cmd.Context(), d, ids[0])
 			})
 		},
 	}
@@ -66,7 +70,7 @@ func (a *app) docs(ctx context.Context, d *db.DB, f index.Filter) error {
 			all = append(all, i)
 			continue
 		}
-		a.out.printf("%-10s %5d chunks %5d entities %5d relations  %s\n", i.Status, i.Chunks, i.Entities, i.Relations, i.ID)
+		a.out.printf("%-10s %11s %13s %14s  %s\n", i.Status, count(i.Chunks, "chunk"), count(i.Entities, "entity"), count(i.Relations, "relation"), i.ID)
 		if i.Error != "" {
 			a.out.printf("%11s%s\n", "", i.Error)
 		}

@@ -4,14 +4,16 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/glimdb/db"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func (a *app) dumpCommand() *cobra.Command {
-	var file string
+	var to target
 	var logical bool
 	cmd := &cobra.Command{
 		Use:   "dump",
@@ -22,38 +24,79 @@ func (a *app) dumpCommand() *cobra.Command {
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.with(false, true, func(d *db.DB) error {
-				return toFile(a.out, file, func(w io.Writer) error { return d.Dump(cmd.Context(), w, db.DumpOptions{Logical: logical}) })
+				return a.write(to, func(w io.Writer) error { return d.Dump(cmd.Context(), w, db.DumpOptions{Logical: logical}) })
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` instead of standard output")
+	to.flags(cmd.Flags())
 	cmd.Flags().BoolVar(&logical, "logical", false, "leave out what may differ between equal databases (times)")
 	return cmd
 }
 
-// toFile writes through a buffer to stdout, or to a file that takes its name only when it is whole and
-// on disk.
-func toFile(stdout io.Writer, name string, f func(io.Writer) error) error {
-	if name == "" {
-		return buffered(stdout, f)
+// target is where a large result goes.
+type target struct {
+	file  string // empty: standard output
+	force bool
+}
+
+func (t *target) flags(fl *pflag.FlagSet) {
+	fl.StringVarP(&t.file, "output", "o", "", "write to this `file` instead of standard output")
+	fl.BoolVar(&t.force, "force", false, "replace the file of --output if it exists")
+}
+
+// write writes through a buffer to standard output, or to a file that takes its name only when it is whole
+// and on disk, and tells what was written. What is no regular file, such as a pipe, is written as it is.
+func (a *app) write(to target, f func(io.Writer) error) error {
+	if to.file == "" {
+		return buffered(a.out, f)
 	}
-	partial := name + ".partial"
-	h, err := os.Create(partial)
+	name := to.file + ".partial"
+	switch st, err := os.Stat(to.file); {
+	case err == nil && st.IsDir():
+		return usage("--output: %s is a directory", to.file)
+	case err == nil && !st.Mode().IsRegular():
+		name = to.file
+	case err == nil && !to.force:
+		return &failure{code: exitUsage, what: "--output: " + to.file + " exists", hint: "--force replaces it"}
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return usage("--output: %s", plain(err))
+	}
+	h, err := os.Create(name)
 	if err != nil {
 		return usage("--output: %s", plain(err))
 	}
-	err = buffered(h, f)
+	n := counter{w: h}
+	err = buffered(&n, f)
+	if name == to.file {
+		return errors.Join(err, h.Close())
+	}
 	if err == nil {
 		err = h.Sync()
 	}
 	err = errors.Join(err, h.Close())
 	if err == nil {
-		err = os.Rename(partial, name)
+		err = os.Rename(name, to.file)
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(partial))
+	switch {
+	case err != nil:
+		return errors.Join(err, os.Remove(name))
+	case a.json:
+		return a.out.json(map[string]any{"file": to.file, "bytes": n.n})
 	}
+	a.out.printf("%s: %s written\n", to.file, bytesOf(n.n))
 	return nil
+}
+
+// counter counts what passes through.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 func buffered(w io.Writer, f func(io.Writer) error) error {

@@ -18,7 +18,8 @@ import (
 )
 
 func (a *app) graphExport() *cobra.Command {
-	var format, file string
+	var format string
+	var to target
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the whole graph as GraphML or JSON",
@@ -32,12 +33,12 @@ func (a *app) graphExport() *cobra.Command {
 				return usage("--format %s: want graphml or json", format)
 			}
 			return a.inGraph(cmd, func(g *db.Graph) error {
-				return toFile(a.out, file, func(w io.Writer) error { return write(w, exported{g.Nodes, g.Edges}) })
+				return a.write(to, func(w io.Writer) error { return write(w, exported{g.Nodes, g.Edges}) })
 			})
 		},
 	}
 	cmd.Flags().StringVarP(&format, "format", "f", "graphml", "graphml or json")
-	cmd.Flags().StringVarP(&file, "output", "o", "", "write to this `file` instead of standard output")
+	to.flags(cmd.Flags())
 	return cmd
 }
 

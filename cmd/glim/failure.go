@@ -128,7 +128,7 @@ func explainModels(err error, f *failure) bool {
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
 		f.code, f.what = exitUsage, "an answer needs a chat model, and none is configured"
-		f.hint = "name one with --chat-model and --base-url, or leave --answer out to see what the documents say; `glim settings --help` tells more"
+		f.hint = "name one with --chat-model, its endpoint with --base-url and its key in OPENAI_API_KEY (`glim settings --help`), or leave --answer out to see what the documents say"
 		return true
 	case isCall:
 		f.what = plain(call)

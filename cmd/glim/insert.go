@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/index"
@@ -32,9 +34,12 @@ func (a *app) insertCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "insert PATH...",
 		Short: "Index files, folders, globs or standard input",
-		Long: `Insert reads text, Markdown and HTML files and makes them part of the knowledge graph. A file's path as you write it is
-the document's id: inserting a changed file again replaces it, an unchanged one costs nothing. Folders are walked; hidden
-files and what is no text are left out.
+		Long: `Insert reads text, Markdown and HTML files and makes them part of the knowledge graph. A file's path as you write it
+(./a and a are the same) is the document's id: inserting a changed file again replaces it, an unchanged one costs nothing.
+
+Folders are walked. Left out in them are hidden files and folders, such as .git. Skipped, and named, are databases (glim's
+own and others of Pebble, RocksDB or LevelDB), bare Git repositories, links, empty files and what is no text, such as
+pictures and PDF. The same named on the command line itself is refused; a link named there is followed.
 
 Bytes that are no UTF-8 are refused with the likely encoding named, since a wrong guess would store garbage; UTF-16 and
 declared HTML encodings are read. Interrupt with Ctrl-C at any time: what is done is kept, and the next insert goes on.`,
@@ -55,7 +60,7 @@ declared HTML encodings are read. Interrupt with Ctrl-C at any time: what is don
 	fl.StringVar(&f.stdinID, "id", "stdin", "document `id` of standard input")
 	fl.BoolVar(&f.noReplace, "no-replace", false, "refuse changed documents instead of replacing them")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would be read, store nothing")
-	fl.IntVar(&f.workers, "workers", 0, "documents processed at the same time; 0 means 3")
+	fl.IntVar(&f.workers, "workers", 3, "documents processed at the same time, 1 to 64")
 	return cmd
 }
 
@@ -65,16 +70,18 @@ func (f *insertFlags) validate() error {
 			return usage("--encoding: %v", err)
 		}
 	}
-	return bounded("workers", f.workers, 0, maxWorkers)
+	return bounded("workers", f.workers, 1, maxWorkers)
 }
 
 // inserted is the result of an insert, also its JSON form.
 type inserted struct {
 	Documents []index.Outcome   `json:"documents"`
 	Refused   map[string]string `json:"refused"` // path -> reason
-	Skipped   []string          `json:"skipped"` // no text, found inside a folder
+	Skipped   map[string]string `json:"skipped"` // path, found inside a folder -> reason
 	Summary   index.Summary     `json:"summary"`
 }
+
+func (r *inserted) skip(path string, why error) { r.Skipped[filepath.ToSlash(path)] = plain(why) }
 
 // err is the end of an insert that could not take every input.
 func (r *inserted) err() error {
@@ -85,21 +92,26 @@ func (r *inserted) err() error {
 }
 
 func (a *app) insert(ctx context.Context, paths []string, f insertFlags) error {
-	in, errs := expand(paths)
-	res := inserted{Documents: []index.Outcome{}, Refused: map[string]string{}, Skipped: []string{}}
+	res := inserted{Documents: []index.Outcome{}, Refused: map[string]string{}, Skipped: map[string]string{}}
+	in, errs := expand(paths, res.skip)
 	for _, err := range errs {
 		a.refuse(&res, err)
 	}
 	switch {
 	case f.dryRun:
 		return a.dryRun(ctx, in, f, &res)
-	case len(in) == 0 && len(errs) > 0: // no database is made for nothing
+	case len(in) == 0: // no database is made for nothing
 		if a.json {
 			return errors.Join(a.out.json(&res), res.err())
 		}
-		return res.err()
+		a.skipped(&res)
+		if err := res.err(); err != nil {
+			return err
+		}
+		a.out.printf("nothing to insert\n")
+		return nil
 	}
-	return a.with(true, false, func(d *db.DB) error {
+	return a.creating(func() bool { return len(res.Documents) == 0 }, func(d *db.DB) error {
 		err := a.enqueue(ctx, d, in, f, &res)
 		if err == nil {
 			res.Summary, err = a.process(ctx, d, f.workers)
@@ -204,7 +216,7 @@ func (a *app) documents(ctx context.Context, in []input, f insertFlags, res *ins
 				text, err = decode(file, f.encoding)
 			}
 			if file.walked && (errors.Is(err, errNotText) || errors.Is(err, errEmpty)) {
-				res.Skipped = append(res.Skipped, file.id)
+				res.skip(file.id, errors.Unwrap(err))
 				continue
 			}
 			if !yield(index.Document{ID: file.id, Path: file.id, Text: text, Time: file.time}, err) {
@@ -287,19 +299,22 @@ func (a *app) report(ctx context.Context, d *db.DB, res *inserted) error {
 	if err != nil {
 		return err
 	}
+	if st.Documents == 0 {
+		return nil
+	}
 	a.out.printf("%s now holds %s, %s, %s, %s\n", a.set.DB, count(st.Documents, "document"), count(st.Chunks, "chunk"),
 		count(st.Entities, "entity"), count(st.Relations, "relation"))
 	return nil
 }
 
-// skipped names what was found in folders and is no text.
+// skipped names what was found in folders and is left out.
 func (a *app) skipped(res *inserted) {
-	for i, s := range res.Skipped {
+	for i, path := range slices.Sorted(maps.Keys(res.Skipped)) {
 		if i == shownDocuments {
-			a.out.printf("  and %s; --json lists them\n", count(len(res.Skipped)-i, "more skipped file"))
+			a.out.printf("  and %s; --json lists them\n", count(len(res.Skipped)-i, "more skipped path"))
 			break
 		}
-		a.out.printf("  %s: skipped, no text\n", s)
+		a.out.printf("  %s: skipped, %s\n", path, res.Skipped[path])
 	}
 }
 

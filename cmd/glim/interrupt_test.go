@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // An interrupted insert keeps what it finished and says so; the same command goes on and pays for nothing
@@ -50,13 +49,12 @@ func TestInterruptKeepsWhatIsPaid(t *testing.T) {
 	case err := <-ended:
 		t.Fatalf("ended before the second document: %v: %s", err, errs)
 	}
-	time.Sleep(10 * time.Millisecond) // the call is under way
+
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	<-ended
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("exit code %d, want %d", code, exitInterrupted)
+	if err := <-ended; cmd.ProcessState.ExitCode() != exitInterrupted {
+		t.Errorf("ended with %v, want exit code %d", err, exitInterrupted)
 	}
 	if want := "glim: interrupted: 1 document done, the others wait\n      run the same command again to go on"; !strings.Contains(errs.String(), want) {
 		t.Errorf("got %q, want %q", errs, want)

@@ -13,7 +13,7 @@ func (a *app) loadCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "load [FILE]",
 		Short: "Read a dump into an empty database",
-		Long:  "Load reads what `glim dump` wrote, from a file or from standard input. It loads everything or nothing.",
+		Long:  "Load reads what `glim dump` wrote, from a file or from standard input. It loads everything or nothing;\na database that it made for a dump it cannot load is removed again.",
 		Example: `  glim load backup.jsonl --db restored.db
   zstdcat backup.jsonl.zst | glim load --db restored.db`,
 		Args: args(cobra.MaximumNArgs(1)),
@@ -31,8 +31,10 @@ func (a *app) loadCommand() *cobra.Command {
 				defer f.Close()
 				r = f
 			}
-			return a.with(true, false, func(d *db.DB) error {
+			loaded := false
+			return a.creating(func() bool { return !loaded }, func(d *db.DB) error {
 				n, err := d.Load(cmd.Context(), r)
+				loaded = err == nil
 				switch {
 				case errors.Is(err, db.ErrFormat), errors.Is(err, db.ErrDump):
 					return &failure{code: exitFailure, what: name + " cannot be loaded: " + plain(err), hint: "nothing was loaded; a dump is what `glim dump` writes", err: err}

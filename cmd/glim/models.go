@@ -1,6 +1,8 @@
 package main
 
 import (
+	"log/slog"
+
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/llm/openai"
 )
@@ -9,7 +11,7 @@ import (
 // when it is the same endpoint.
 func (a *app) options() (db.Options, error) {
 	s := a.set
-	o := db.Options{Language: s.Language, ModelTimeout: s.Timeout, ModelRetries: s.Retries}
+	o := db.Options{Language: s.Language, ModelTimeout: s.Timeout, ModelRetries: s.Retries, Logger: slog.New(newNotices(a.err))}
 	if s.Retries == 0 {
 		o.ModelRetries = -1 // there 0 means the default
 	}

@@ -16,6 +16,7 @@ const (
 	shownPassages = 3
 	shownPiece    = 420 // columns of a passage: enough to see the answer in it
 	shownObjects  = 6   // entities, relations
+	shownWords    = 12  // keywords; --json has all of them
 	nameColumns   = 22  // of the column of entities; longer ones push the rest
 	pairColumns   = 32  // of the column of relations
 )
@@ -70,8 +71,12 @@ func (p *page) passages(r *query.Result) {
 	}
 	p.title("Passages", n, len(r.Data.Chunks))
 	about := subject(r)
-	for _, c := range r.Data.Chunks[:n] {
-		p.wrapped("  ", fmt.Sprintf("[%s] %s, passage %d%s", orDash(c.Reference), c.Path, c.Order+1, found(c.Found)))
+	for i, c := range r.Data.Chunks[:n] {
+		ref := ""
+		if c.Reference != "" {
+			ref = " [" + c.Reference + "]"
+		}
+		p.wrapped("  ", fmt.Sprintf("%d. %s%s, passage %d%s", i+1, c.Path, ref, c.Order+1, found(c.Found)))
 		room := shownPiece
 		if p.full {
 			room = max(room, 2*len(c.Content)) // all of it
@@ -91,7 +96,7 @@ func found(fs []query.Found) string {
 	for _, f := range fs {
 		switch f.Via {
 		case query.ViaVector:
-			ways = append(ways, fmt.Sprintf("like the question (%.2f)", f.Score.Or(0)))
+			ways = append(ways, fmt.Sprintf("similarity %.2f", f.Score.Or(0)))
 		default:
 			ways = append(ways, "speaks of "+f.Owner)
 		}
@@ -185,7 +190,10 @@ func (p *page) footer(r *query.Result) {
 }
 
 func detail(r query.Reason) string {
-	if r.Code == query.ReasonNoModel {
+	switch r.Code {
+	case query.ReasonNothingIndexed:
+		return strings.Replace(r.Detail, "the workspace", "the database", 1)
+	case query.ReasonNoModel:
 		return "no chat model is configured, so this is what was found and no answer; see --chat-model"
 	}
 	return r.Detail
@@ -244,7 +252,7 @@ func (p *page) excerpt(indent string, e excerpt) {
 // bracketed is " [a, b, c]", or nothing.
 func bracketed(words []string, more ...string) string {
 	var all []string
-	for _, w := range append(append([]string{}, words...), more...) {
+	for _, w := range slices.Concat(few(words), more) {
 		if w != "" {
 			all = append(all, w)
 		}
@@ -259,14 +267,15 @@ func list(words []string) string {
 	if len(words) == 0 {
 		return "none"
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(few(words), ", ")
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
+// few is a list of words as a page shows it: the first of a long one, and how many more there are.
+func few(words []string) []string {
+	if len(words) <= shownWords {
+		return words
 	}
-	return s
+	return append(slices.Clone(words[:shownWords]), fmt.Sprintf("and %d more", len(words)-shownWords))
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }

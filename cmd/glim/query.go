@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -100,6 +101,11 @@ func (f *queryFlags) options(cmd *cobra.Command) (query.Options, error) {
 	if len(asked) > 1 {
 		return query.Options{}, misused(cmd, strings.Join(asked, " and ")+" exclude each other")
 	}
+	for _, flag := range []string{"top-k", "chunk-top-k"} {
+		if n, err := cmd.Flags().GetInt(flag); err != nil || cmd.Flags().Changed(flag) && n == 0 { // there 0 is the default
+			return query.Options{}, errors.Join(err, usage("--%s 0: want 1 to 1000", flag))
+		}
+	}
 	o := query.Options{Mode: query.Mode(f.mode), LowKeywords: f.low, HighKeywords: f.high, TopK: f.topK,
 		ChunkTopK: f.chunkTopK, Picker: query.Picker(f.picker)}
 	o.Reply.UserPrompt = f.instruct
@@ -194,8 +200,8 @@ func (a *app) explainEmpty(res *query.Result) error {
 func reasons(res *query.Result) string {
 	texts := make([]string, 0, len(res.Reasons))
 	for _, r := range res.Reasons {
-		if r.Code != query.ReasonNoModel && !slices.Contains(texts, r.Detail) {
-			texts = append(texts, r.Detail)
+		if text := detail(r); r.Code != query.ReasonNoModel && !slices.Contains(texts, text) {
+			texts = append(texts, text)
 		}
 	}
 	if len(texts) == 0 {

@@ -18,6 +18,10 @@ func (a *app) retryCommand() *cobra.Command {
 		Args: args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return a.with(false, false, func(d *db.DB) error {
+				ids, err := a.ids(cmd.Context(), d, ids)
+				if err != nil {
+					return err
+				}
 				if _, err := d.Retry(cmd.Context(), ids...); err != nil {
 					return err
 				}

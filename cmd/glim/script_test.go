@@ -123,6 +123,7 @@ func isJSON(ts *testscript.TestScript, neg bool, args []string) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		ts.Fatalf("%s: more than one value", args[0])
 	}
+	snakeCase(ts, root, "")
 	for _, path := range args[1:] {
 		path, want, compare := strings.Cut(path, "=")
 		v := root
@@ -131,6 +132,26 @@ func isJSON(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		if got := fmt.Sprint(v); compare && got != want {
 			ts.Fatalf("%s is %q, want %q", path, got, want)
+		}
+	}
+}
+
+// byName are the fields that are maps from names of the user's or the model's.
+var byName = []string{"refused", "skipped", "errors", "metadata", "properties"}
+
+// snakeCase wants all names of fields to be alike.
+func snakeCase(ts *testscript.TestScript, v any, at string) {
+	switch c := v.(type) {
+	case map[string]any:
+		for name, e := range c {
+			if !slices.Contains(byName, at) && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+				ts.Fatalf("field %q in %q", name, at)
+			}
+			snakeCase(ts, e, name)
+		}
+	case []any:
+		for _, e := range c {
+			snakeCase(ts, e, at)
 		}
 	}
 }

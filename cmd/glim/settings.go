@@ -217,6 +217,9 @@ func readConfig(name string) ([]byte, error) {
 func fromYAML(s *settings, from sources, file string, raw []byte) error {
 	var m map[string]yaml.Node
 	if err := yaml.NewDecoder(bytes.NewReader(raw)).Decode(&m); err != nil && !errors.Is(err, io.EOF) {
+		if _, ok := errors.AsType[*yaml.TypeError](err); ok {
+			return usage("configuration %s: want lines of the form key: value", file)
+		}
 		return usage("configuration %s: %s", file, strings.TrimPrefix(plain(err), "yaml: "))
 	}
 	known := make(map[string]*setting, len(settingTable))
@@ -235,6 +238,9 @@ func fromYAML(s *settings, from sources, file string, raw []byte) error {
 		default:
 			if err := assign(t.field(s), node.Value); err != nil {
 				problems = append(problems, fmt.Sprintf("line %d: %s: %v", node.Line, key, err))
+			}
+			if t.flag == "db" && s.DB != "" && !filepath.IsAbs(s.DB) {
+				s.DB = filepath.Join(filepath.Dir(file), s.DB) // wherever the command runs
 			}
 			from[t.flag] = file
 		}
@@ -266,6 +272,8 @@ and a key of the configuration file (chat_model). The first of these that is the
   3. the configuration file: --config, $GLIM_CONFIG, ./glim.yaml, then glim/config.yaml in the user's
      configuration folder; only the first that exists is read
   4. the default
+
+A relative db of a configuration file starts at that file's folder.
 
 API keys are never flags, since those show in the process list: use GLIM_API_KEY or api_key.
 

@@ -39,10 +39,17 @@ type inputError struct {
 func (e *inputError) Error() string { return fmt.Sprintf("%s: %v", e.path, e.err) }
 func (e *inputError) Unwrap() error { return e.err }
 
+// Causes of an entry of a folder, or of an argument, that is left out.
+var (
+	errDatabase   = errors.New("the directory of a database")
+	errRepository = errors.New("a version control repository")
+	errLink       = errors.New("a link; name it to read what it leads to")
+)
+
 // expand turns arguments (files, folders, globs) into a sorted list of paths without repeats. Folders
-// are walked; hidden entries in them are left out. An argument that matches nothing is an error of its
-// own in errs.
-func expand(args []string) (paths []input, errs []error) {
+// are walked; hidden entries in them are left out, databases, repositories and links with a word to skip.
+// An argument that matches nothing is an error of its own in errs.
+func expand(args []string, skip func(path string, why error)) (paths []input, errs []error) {
 	seen := make(map[string]bool)
 	add := func(p string, walked bool) {
 		p = filepath.Clean(p)
@@ -71,7 +78,7 @@ func expand(args []string) (paths []input, errs []error) {
 			case err != nil:
 				errs = append(errs, &inputError{m, cause(err)})
 			case st.IsDir():
-				errs = append(errs, walk(m, add)...)
+				errs = append(errs, walk(m, add, skip)...)
 			default:
 				add(m, false)
 			}
@@ -86,31 +93,67 @@ type input struct {
 	walked bool
 }
 
-func walk(root string, add func(string, bool)) (errs []error) {
+func walk(root string, add func(string, bool), skip func(string, error)) (errs []error) {
+	refuse := func(p string, err error) { errs = append(errs, &inputError{p, cause(err)}) }
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			errs = append(errs, &inputError{p, cause(err)})
-			return nil
-		}
-		if p != root && strings.HasPrefix(d.Name(), ".") {
-			if d.IsDir() {
+		switch {
+		case err != nil:
+			refuse(p, err)
+		case d.IsDir():
+			if p != root && strings.HasPrefix(d.Name(), ".") {
 				return fs.SkipDir
 			}
-			return nil
-		}
-		if d.Type().IsRegular() {
-			add(p, true)
-		} else if d.Type()&fs.ModeSymlink != 0 {
-			if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() {
-				add(p, true) // links to files are followed, links to folders are not: they may form a loop
+			why, err := foreign(p)
+			switch {
+			case err != nil:
+				refuse(p, err)
+			case why == nil:
+				return nil
+			case p == root: // it was asked for by name
+				refuse(p, why)
+			default:
+				skip(p, why)
 			}
+			return fs.SkipDir
+		case strings.HasPrefix(d.Name(), "."):
+		case d.Type().IsRegular():
+			add(p, true)
+		case d.Type()&fs.ModeSymlink != 0:
+			// It may lead out of the folder, or to a file of it, which would be read twice.
+			skip(p, errLink)
 		}
 		return nil
 	})
 	if err != nil {
-		errs = append(errs, err)
+		refuse(root, err)
 	}
 	return errs
+}
+
+// foreign says why the files of a folder are no documents: it is a database (ours, or any other of Pebble,
+// RocksDB or LevelDB) or the inside of a Git repository. nil for any other folder.
+func foreign(dir string) (why, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	has := make(map[string]bool)
+	for _, e := range entries {
+		name := e.Name()
+		if prefix, number, ok := strings.Cut(name, "-"); ok && prefix == "MANIFEST" && strings.Trim(number, "0123456789") == "" {
+			name = prefix
+		} else if strings.HasPrefix(name, "marker.manifest.") {
+			name = "CURRENT" // Pebble's
+		}
+		has[name] = true
+	}
+	switch {
+	case has["MANIFEST"] && has["CURRENT"]:
+		return errDatabase, nil
+	case has["HEAD"] && has["objects"] && has["refs"]:
+		return errRepository, nil
+	}
+	return nil, nil
 }
 
 // cause drops the path that os errors repeat.
@@ -136,8 +179,11 @@ func read(ctx context.Context, inputs []input, stdin io.Reader, stdinID string) 
 	}
 }
 
+// pathID is the id of the document that a file becomes.
+func pathID(name string) string { return filepath.ToSlash(filepath.Clean(name)) }
+
 func readOne(in input, stdin io.Reader, stdinID string) (file, error) {
-	f := file{id: filepath.ToSlash(in.path), walked: in.walked}
+	f := file{id: pathID(in.path), walked: in.walked}
 	r := stdin
 	if in.path == stdinArg {
 		f.id = stdinID

@@ -55,6 +55,8 @@ func bytesOf(n int64) string {
 		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 	case n >= 1<<20:
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n < 1<<10:
+		return count(int(n), "byte")
 	}
 	return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 }
