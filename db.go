@@ -109,7 +109,7 @@ func (d *DB) wire() (err error) {
 		Extractor: d.models.extractor, Summarizer: d.models.summarizer,
 		Embedder: d.models.embedder, Tokenizer: d.models.tokenizer,
 		M: o.Vectors.M, EfConstruction: o.Vectors.EfConstruction,
-		Options: o.Index, Now: o.Now, Logger: o.Logger,
+		Admit: d.stampModels, Options: o.Index, Now: o.Now, Logger: o.Logger,
 	})
 	if err != nil {
 		return err

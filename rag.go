@@ -73,9 +73,6 @@ func (d *DB) Enqueue(ctx context.Context, policy index.Policy, docs ...index.Doc
 	if len(docs) == 0 {
 		return index.Receipt{}, nil
 	}
-	if err := d.stampModels(ctx); err != nil {
-		return index.Receipt{}, err
-	}
 	r, err := d.pipe.Enqueue(ctx, docs, policy)
 	return r, because(ctx, err)
 }

@@ -133,26 +133,15 @@ func (s stamp) compare(m ModelInfo) error {
 	return nil
 }
 
-// stampModels fixes the models with the first documents, and refuses others from then on.
-func (d *DB) stampModels(ctx context.Context) error {
-	snap, err := d.log.View()
+// stampModels fixes the models with the first documents, in their own commit, and refuses others from then on.
+func (d *DB) stampModels(b *kv.Batch) error {
+	s, err := readStamp(b)
 	if err != nil {
-		return err
-	}
-	s, err := readStamp(snap)
-	if err = errors.Join(err, snap.Close()); err != nil {
 		return err
 	}
 	if s.Embedder != "" {
 		return s.compare(d.models.info)
 	}
-	_, err = d.log.Update(ctx, changeStamp, nil, func(b *kv.Batch) error {
-		s, err := readStamp(b)
-		if err != nil || s.Embedder != "" {
-			return errors.Join(err, s.compare(d.models.info))
-		}
-		s.Tokenizer, s.Embedder, s.Dim = d.models.info.Tokenizer, d.models.info.Embedder, d.models.info.Dim
-		return writeStamp(b, s)
-	})
-	return err
+	s.Tokenizer, s.Embedder, s.Dim = d.models.info.Tokenizer, d.models.info.Embedder, d.models.info.Dim
+	return writeStamp(b, s)
 }
