@@ -182,7 +182,7 @@ func (q *run) ended(t *timer) {
 		res.reason(ReasonAnswerTruncated, "the answer was cut off by its token limit")
 	}
 	if q.opt.Mode != Bypass {
-		res.Reply.UnknownCitations = unknownCitations(llm.StripReasoning(res.Answer), res.Data.References)
+		res.Reply.UnknownCitations = unknownCitations(llm.StripReasoning(res.Answer), cited(res.Data.References))
 		res.counted(ReasonUnknownCitation, len(res.Reply.UnknownCitations), "cited numbers that are no references")
 	}
 	q.record(t)

@@ -132,8 +132,9 @@ func (q *run) cutGraph(ents []Entity, rels []Relation) ([]Entity, []Relation) {
 	return keptE, keptR
 }
 
-// cutChunks cuts chunks to what the rest of the prompt leaves, their part of the reference list included.
-func (q *run) cutChunks(chunks []Chunk) []Chunk {
+// fitting returns how many of chunks fit into what the rest of the prompt leaves, their part of the reference
+// list included.
+func (q *run) fitting(chunks []Chunk) int {
 	res, count := q.res, q.e.count
 	budget := q.opt.Budget.Total - res.Tokens.Fixed - res.Tokens.Entities - res.Tokens.Relations
 	widest := strings.Repeat("9", len(strconv.Itoa(len(chunks))))
@@ -153,12 +154,11 @@ func (q *run) cutChunks(chunks []Chunk) []Chunk {
 			ref = count.again(referenceLine(widest, c.Path)) + lineBreak
 		}
 		if lines+line+refs+ref > budget {
-			res.counted(ReasonChunksCut, len(chunks)-i, "chunks beyond the tokens that were left")
-			chunks = chunks[:i]
-			break
+			res.Tokens.Chunks, res.Tokens.References = lines, refs
+			return i
 		}
 		lines, refs, listed[c.Path] = lines+line, refs+ref, true
 	}
 	res.Tokens.Chunks, res.Tokens.References = lines, refs
-	return chunks
+	return len(chunks)
 }

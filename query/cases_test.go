@@ -170,13 +170,16 @@ func TestHC20_PromptStaysWithinBudget(t *testing.T) {
 					t.Errorf("%s, total %d: %d tokens were accounted for, the prompt has %d", mode, total, r.Tokens.Total(), n)
 				}
 				c := r.Counts
-				if c.Entities.Kept != len(r.Data.Entities) || c.Relations.Kept != len(r.Data.Relations) || c.Chunks.Kept != len(r.Data.Chunks) {
+				if c.Entities.Kept != len(r.Data.Entities) || c.Relations.Kept != len(r.Data.Relations) || c.Chunks.Kept != inContext(r) || c.Chunks.WithinTopK != len(r.Data.Chunks) {
 					t.Errorf("%s, total %d: counts %+v do not tell what was kept", mode, total, c)
 				}
 				if dropped := c.Entities.Dropped() > 0; dropped != hasReason(r, ReasonEntitiesCut) {
 					t.Errorf("%s, total %d: dropped entities %v, reasons %v", mode, total, dropped, r.Reasons)
 				}
-				if mode == Mix && total >= 2000 && len(r.Data.Chunks) == 0 {
+				if dropped := c.Chunks.Dropped() > 0; dropped != hasReason(r, ReasonChunksCut) {
+					t.Errorf("%s, total %d: dropped chunks %v, reasons %v", mode, total, dropped, r.Reasons)
+				}
+				if mode == Mix && total >= 2000 && c.Chunks.Kept == 0 {
 					t.Errorf("total %d: entities and relations leave nothing for chunks: %+v", total, r.Tokens)
 				}
 			}

@@ -32,18 +32,28 @@ func (q *run) compose(ctx context.Context, chunks []Chunk) error {
 	t := q.e.timer(StepContext)
 	chunks = chunks[:min(len(chunks), q.opt.ChunkTopK)]
 	n.WithinTopK = len(chunks)
-	chunks = q.cutChunks(chunks)
-	n.Kept = len(chunks)
+	n.Kept = q.fitting(chunks)
+	for i := range chunks[:n.Kept] {
+		chunks[i].InContext = true
+	}
+	res.counted(ReasonChunksCut, len(chunks)-n.Kept, "chunks that the context has no room for, though the data has them")
 	q.refer(chunks)
 	q.settle(found)
-	if res.Outcome == OutcomeOK && q.opt.Want != WantData {
-		res.Context = render(q.kg(), res.Data.Entities, res.Data.Relations, res.Data.Chunks, res.Data.References)
+	if fits := len(res.Data.Entities)+len(res.Data.Relations)+n.Kept > 0; fits && res.Outcome == OutcomeOK && q.opt.Want != WantData {
+		res.Context = render(q.kg(), res.Data.Entities, res.Data.Relations, chunks[:n.Kept], cited(res.Data.References))
 	}
 	t.count("chunks", n.Kept)
-	t.count("references", len(res.Data.References))
+	t.dropped("chunks", n.Dropped())
+	t.count("references", len(cited(res.Data.References)))
 	t.count("tokens", res.Tokens.Total())
 	q.record(t)
 	return nil
+}
+
+// prompts reports whether a context is wanted or a model is to read it: then one without room for anything is
+// no success, whatever the data holds.
+func (q *run) prompts() bool {
+	return q.opt.Want != WantData && (q.opt.Want != WantDefault || q.e.answerer != nil)
 }
 
 // refer settles chunks and references, and which references entities and relations have.
@@ -66,7 +76,10 @@ func (q *run) settle(found int) {
 		res.reason(ReasonPromptOverBudget, fmt.Sprintf("system text, history, question and margin take %d of %d tokens",
 			res.Tokens.Fixed, q.opt.Budget.Total))
 	}
-	shown := len(res.Data.Entities) + len(res.Data.Relations) + len(res.Data.Chunks)
+	shown := len(res.Data.Entities) + len(res.Data.Relations) + res.Counts.Chunks.Kept
+	if !q.prompts() {
+		shown += len(res.Data.Chunks)
+	}
 	switch {
 	case found == 0:
 		res.Outcome = OutcomeNoResult

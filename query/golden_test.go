@@ -315,6 +315,9 @@ func (c *goldenCase) model(q goldenQuery, by rules) shown {
 		chunks = append(chunks, Chunk{ID: k.id, Path: c.path[k.id]})
 	}
 	chunks = chunks[:min(len(chunks), cmp.Or(q.Param.ChunkTopK, defaultChunkTopK))]
+	for i := range chunks {
+		chunks[i].InContext = true
+	}
 	refs := refer(chunks)
 	return show(Data{ents, rels, chunks, refs})
 }
@@ -327,9 +330,11 @@ func show(d Data) (s shown) {
 		s.relations = append(s.relations, [2]string{r.Src, r.Dst})
 	}
 	for _, c := range d.Chunks {
-		s.chunks = append(s.chunks, [2]string{c.ID, c.Reference})
+		if c.InContext { // the reference shows no others
+			s.chunks = append(s.chunks, [2]string{c.ID, c.Reference})
+		}
 	}
-	for _, r := range d.References {
+	for _, r := range cited(d.References) {
 		s.references = append(s.references, [2]string{r.ID, r.Path})
 	}
 	return s

@@ -140,7 +140,8 @@ type Budget struct {
 	Relations int `json:"max_relation_tokens,omitempty"`
 	// Total bounds the whole prompt: system text, context, references, history and question; default
 	// 30,000, range 1 to 1,000,000. When the entity and relation lines would leave less than a fifth of
-	// it for chunks, relations are shortened first, then entities.
+	// it for chunks, relations are shortened first, then entities. It cuts the context only: chunks that it
+	// has no room for stay in the data.
 	Total int `json:"max_total_tokens,omitempty"`
 }
 

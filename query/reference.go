@@ -13,8 +13,8 @@ const unknownSource = "unknown_source"
 
 func citable(path string) bool { return path != "" && path != unknownSource }
 
-// refer numbers the documents of chunks by number of chunks, then first appearance, and gives each chunk
-// the number of its document; a chunk without a path gets none.
+// refer numbers the documents of chunks, those in the context first, by number of chunks, then first
+// appearance, and gives each chunk the number of its document; a chunk without a path gets none.
 func refer(chunks []Chunk) []Reference {
 	refs := []Reference{}
 	at := make(map[string]int)
@@ -30,11 +30,19 @@ func refer(chunks []Chunk) []Reference {
 			refs = append(refs, Reference{Path: c.Path})
 		}
 		refs[j].Chunks++
+		if c.InContext {
+			refs[j].InContext++
+		}
 		if !slices.Contains(refs[j].Documents, c.Document) {
 			refs[j].Documents = append(refs[j].Documents, c.Document)
 		}
 	}
-	slices.SortStableFunc(refs, func(a, b Reference) int { return cmp.Compare(b.Chunks, a.Chunks) })
+	slices.SortStableFunc(refs, func(a, b Reference) int {
+		if a.InContext+b.InContext > 0 {
+			return cmp.Compare(b.InContext, a.InContext)
+		}
+		return cmp.Compare(b.Chunks, a.Chunks)
+	})
 	ids := make(map[string]string, len(refs))
 	for i := range refs {
 		refs[i].ID = strconv.Itoa(i + 1)
@@ -44,6 +52,15 @@ func refer(chunks []Chunk) []Reference {
 		chunks[i].Reference = ids[chunks[i].Path]
 	}
 	return refs
+}
+
+// cited is the part of refs that the context lists.
+func cited(refs []Reference) []Reference {
+	n := 0
+	for n < len(refs) && refs[n].InContext > 0 {
+		n++
+	}
+	return refs[:n]
 }
 
 // referTo returns the ids of the references that paths have, in order of the list.

@@ -16,7 +16,7 @@ type Outcome string
 const (
 	OutcomeOK               Outcome = "ok"
 	OutcomeNoResult         Outcome = "no_result"          // nothing in the store matched
-	OutcomeEmptyAfterFilter Outcome = "empty_after_filter" // what matched was cut by the score threshold or the budget
+	OutcomeEmptyAfterFilter Outcome = "empty_after_filter" // what matched was cut by the score threshold, or none of it fits the context that was wanted
 )
 
 // Result is all that a query found out. Every id in it was read at LSN. Its JSON form is stable.
@@ -35,7 +35,8 @@ type Result struct {
 	// Keywords are the ones searched with, and where they came from.
 	Keywords UsedKeywords `json:"keywords"`
 	Data     Data         `json:"data"`
-	// Context is the rendered context; empty with WantData and when the outcome is not OutcomeOK.
+	// Context is the rendered context; empty with WantData, when the outcome is not OutcomeOK, and
+	// when nothing fits its budget.
 	Context string `json:"context,omitempty"`
 	// Prompt is the system message, the context in it, and the question; filled with WantPrompt.
 	Prompt string `json:"prompt,omitempty"`
@@ -86,7 +87,7 @@ const (
 	ReasonDanglingChunks    ReasonCode = "dangling_chunks"    // chunk ids without a stored chunk
 	ReasonEntitiesCut       ReasonCode = "entities_cut"       // entities over their budget
 	ReasonRelationsCut      ReasonCode = "relations_cut"      // relations over their budget
-	ReasonChunksCut         ReasonCode = "chunks_cut"         // chunks over the budget that remained
+	ReasonChunksCut         ReasonCode = "chunks_cut"         // chunks that the context has no room for; the data has them
 	ReasonChunksBelowScore  ReasonCode = "chunks_below_score" // chunks under MinRerankScore
 	ReasonChunksUnscored    ReasonCode = "chunks_unscored"    // chunks the reranker gave no usable score
 	ReasonPromptOverBudget  ReasonCode = "prompt_over_budget" // system text, history and question alone exceed the budget
@@ -127,7 +128,9 @@ type UsedKeywords struct {
 	Origin Origin `json:"origin"`
 }
 
-// Data is what was retrieved, in the order shown to the model. Lists are never nil.
+// Data is what was retrieved, in the order shown to the model. Lists are never nil. Entities and relations are
+// cut to their own budgets, for only those that stay lead to chunks; chunks are cut to ChunkTopK, and the total
+// budget only decides which of them the context has, a prefix.
 type Data struct {
 	Entities   []Entity    `json:"entities"`
 	Relations  []Relation  `json:"relations"`
@@ -201,7 +204,9 @@ type Chunk struct {
 	End     int    `json:"end"`
 	Content string `json:"content"`
 	// Reference is the id of its document in References; empty when the document has no path.
-	Reference string  `json:"reference"`
+	Reference string `json:"reference"`
+	// InContext: the context had room for the chunk.
+	InContext bool    `json:"in_context"`
 	Found     []Found `json:"found"`
 	// RerankScore is set when the reranker scored the chunk.
 	RerankScore Optional[float64] `json:"rerank_score,omitzero"`
@@ -224,14 +229,15 @@ type Found struct {
 	Score Optional[float32] `json:"score,omitzero"`
 }
 
-// Reference is a document that the context cites.
+// Reference is a document of the chunks. Those that the context cites come first.
 type Reference struct {
-	ID   string `json:"id"` // "1", "2", ... by number of chunks, then first appearance
+	ID   string `json:"id"` // "1", "2", ... by number of chunks in the context, then first appearance
 	Path string `json:"path"`
 	// Documents are the ids of the documents with this path whose chunks are shown.
 	Documents []string `json:"documents"`
-	// Chunks is the number of chunks shown.
-	Chunks int `json:"chunks"`
+	// Chunks is the number of its chunks in the data, InContext of those in the context.
+	Chunks    int `json:"chunks"`
+	InContext int `json:"in_context"`
 }
 
 // ReplyInfo describes an answer.
@@ -273,8 +279,11 @@ type ChunkCounts struct {
 	Reranked   int `json:"reranked"`     // after the reranker (equal to Merged without one)
 	AboveScore int `json:"above_score"`  // after MinRerankScore
 	WithinTopK int `json:"within_top_k"` // after ChunkTopK
-	Kept       int `json:"kept"`         // after the token budget
+	Kept       int `json:"kept"`         // in the context, within the token budget
 }
+
+// Dropped is the number that the context has no room for.
+func (c ChunkCounts) Dropped() int { return c.WithinTopK - c.Kept }
 
 // Tokens account for the prompt, by stored counts and the engine's tokenizer.
 type Tokens struct {

@@ -106,7 +106,9 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 		t = q.e.timer(StepBudget)
 		ents, rels = q.cutGraph(ents, rels)
 		t.count("entities", len(ents))
+		t.dropped("entities", q.res.Counts.Entities.Dropped())
 		t.count("relations", len(rels))
+		t.dropped("relations", q.res.Counts.Relations.Dropped())
 		q.record(t)
 	}
 	q.res.Data.Entities, q.res.Data.Relations = ents, rels

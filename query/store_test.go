@@ -260,3 +260,15 @@ func (c *memCache) Put(_ context.Context, key string, v []byte) error {
 	c.m[key] = v
 	return c.fail
 }
+
+// inContext counts the chunks in the context, which must be the first ones.
+func inContext(r *Result) (n int) {
+	for i, c := range r.Data.Chunks {
+		if c.InContext && n == i {
+			n++
+		} else if c.InContext {
+			return -1
+		}
+	}
+	return n
+}

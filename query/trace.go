@@ -20,6 +20,13 @@ func (e *Engine) timer(name Step) *timer {
 
 func (t *timer) count(name string, n int) { t.step.Counts = append(t.step.Counts, Count{name, n}) }
 
+// dropped counts what a budget cut, where it cut anything.
+func (t *timer) dropped(what string, n int) {
+	if n > 0 {
+		t.count(what+"_dropped", n)
+	}
+}
+
 func (t *timer) note(s string) { t.step.Note = s }
 
 func (t *timer) inner(s TraceStep) { t.step.Steps = append(t.step.Steps, s) }
