@@ -19,11 +19,21 @@ type Stats struct {
 	Entities  int            `json:"entities"`
 	Relations int            `json:"relations"`
 	// DiskBytes is the size of the directory; VectorBytes is the memory that vectors and their indexes take.
-	DiskBytes   int64     `json:"disk_bytes"`
-	VectorBytes int64     `json:"vector_bytes"`
-	Models      ModelInfo `json:"models"`
+	DiskBytes   int64 `json:"disk_bytes"`
+	VectorBytes int64 `json:"vector_bytes"`
+	// Models are those in use. Stored are those that the documents were indexed with; only they can be used
+	// with the database. nil: it was never given a document.
+	Models ModelInfo     `json:"models"`
+	Stored *StoredModels `json:"stored_models,omitempty"`
 	// Usage is what models used since Open, by purpose.
 	Usage map[llm.Purpose]llm.Usage `json:"usage,omitempty"`
+}
+
+// StoredModels are the models bound to a database with its first document.
+type StoredModels struct {
+	Embedder  string `json:"embedder"`
+	Dim       int    `json:"dim"`
+	Tokenizer string `json:"tokenizer"`
 }
 
 // Stats counts documents, chunks, entities and relations of one view. It costs a scan over the documents'
@@ -35,6 +45,11 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 			return Stats{}, err
 		}
 		s := Stats{LSN: r.LSN(), DiskBytes: int64(m.DiskBytes), Models: d.models.info, Usage: d.models.meter.ByPurpose()}
+		if bound, err := readStamp(r); err != nil {
+			return s, err
+		} else if bound.Embedder != "" {
+			s.Stored = &StoredModels{bound.Embedder, bound.Dim, bound.Tokenizer}
+		}
 		if s.Statuses, err = index.StatusCounts(r, defaultWorkspace); err != nil {
 			return s, err
 		}
