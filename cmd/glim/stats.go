@@ -11,7 +11,7 @@ func (a *app) statsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "stats",
 		Short: "Show what the database holds and which models made it",
-		Long:  "Stats counts documents, chunks, entities and relations, tells sizes, and names the models that the documents were indexed with.",
+		Long:  "Stats counts documents, chunks, entities and relations, tells sizes, and names the models that the documents were indexed with,\nthose of the settings beside them where they differ.",
 		Example: `  glim stats
   glim stats --json --db notes.db`,
 		Args: args(cobra.NoArgs),
@@ -28,13 +28,32 @@ func (a *app) statsCommand() *cobra.Command {
 				a.out.printf("  documents  %d%s\n", s.Documents, unfinished(s.Statuses))
 				a.out.printf("  chunks     %d\n  entities   %d\n  relations  %d\n", s.Chunks, s.Entities, s.Relations)
 				a.out.printf("  on disk    %s\n  vectors    %s in memory\n", bytesOf(s.DiskBytes), bytesOf(s.VectorBytes))
-				a.out.printf("  embedder   %s (%d dimensions)\n  extractor  %s\n  tokenizer  %s\n", s.Models.Embedder, s.Models.Dim, s.Models.Extractor, s.Models.Tokenizer)
-				if s.Models.Chat != "" {
-					a.out.printf("  chat       %s\n", s.Models.Chat)
-				}
+				a.models(&s)
 				return nil
 			})
 		},
+	}
+}
+
+// models tells the models that the documents were indexed with, and beside them those of the settings where
+// they are others, which cannot be used with this database.
+func (a *app) models(s *db.Stats) {
+	made := db.StoredModels{Embedder: s.Models.Embedder, Dim: s.Models.Dim, Tokenizer: s.Models.Tokenizer}
+	if s.Stored != nil {
+		made = *s.Stored
+	}
+	row := func(name, stored, set string) {
+		if stored != set {
+			stored += "; the settings name " + set + ", which this database cannot use"
+		}
+		a.out.printf("  %-10s %s\n", name, stored)
+	}
+	embedder := func(id string, dim int) string { return id + " (" + count(dim, "dimension") + ")" }
+	row("embedder", embedder(made.Embedder, made.Dim), embedder(s.Models.Embedder, s.Models.Dim))
+	row("tokenizer", made.Tokenizer, s.Models.Tokenizer)
+	row("extractor", s.Models.Extractor, s.Models.Extractor)
+	if s.Models.Chat != "" {
+		a.out.printf("  chat       %s\n", s.Models.Chat)
 	}
 }
 
