@@ -7,7 +7,8 @@
 // through a two-method byte store that the caller hands in. Decorators log counts, waits and keys, never text.
 //
 // Concurrency: every implementation must be safe for concurrent use; llm/llmtest holds the conformance
-// suite. The one goroutine started here is that of a cached chat call, which its last caller waits for.
+// suite. Goroutines are started in two places: by Batch, which waits for its own, and for a cached chat call,
+// which its last caller waits for.
 //
 // Invariants:
 //   - L1: an Embedder returns exactly one finite, non-zero vector of Dim() values for each text, in order,
