@@ -20,7 +20,16 @@ import (
 type ByteStore interface {
 	// Get returns the value and true, or false when there is none.
 	Get(ctx context.Context, key string) ([]byte, bool, error)
+	// Put stores what was paid for: it should try to when ctx has ended, too, but not for long then, because
+	// a caller waits that has given up.
 	Put(ctx context.Context, key string, value []byte) error
+}
+
+// BatchStore is a ByteStore that stores several entries at the price of one. CacheEmbedder makes use of it.
+type BatchStore interface {
+	ByteStore
+	// PutMany stores values[i] under keys[i], all of them or none. Of ctx it thinks like Put.
+	PutMany(ctx context.Context, keys []string, values [][]byte) error
 }
 
 // CacheOptions are those of Cache and CacheEmbedder. The zero value is the default.
@@ -221,8 +230,8 @@ func (c *cachedChat) fly(ctx context.Context, f *flight, req Request) {
 		f.add(d)
 	}
 	if text := sb.String(); failed == nil && finish == FinishStop && usable(req, text) {
-		// The reply is paid for: it is kept even if the last caller leaves now.
-		if err := c.store.Put(context.WithoutCancel(ctx), f.key, encodeReply(text)); err != nil {
+		// The reply is paid for: the store tries to keep it even if the last caller leaves now.
+		if err := c.store.Put(ctx, f.key, encodeReply(text)); err != nil {
 			c.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "reply not cached", slog.String("key", f.key), slog.Any("error", err))
 		}
 	}

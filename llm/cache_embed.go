@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -156,17 +157,34 @@ func (e *cachedEmbedder) settle(ctx context.Context, mine []*wantedText, kind Ki
 		missing, texts = append(missing, w), append(texts, w.text)
 	}
 	err := e.embedParts(ctx, texts, kind, func(first int, part [][]float32) {
+		got := missing[first : first+len(part)]
 		for i, vec := range part {
-			w := missing[first+i]
-			w.vec = vec
-			// It is paid for: it is kept even if the caller leaves now.
-			if err := e.store.Put(context.WithoutCancel(ctx), w.key, encodeVector(vec)); err != nil {
-				e.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "vector not cached", slog.Any("error", err))
-			}
+			got[i].vec = vec
+		}
+		if err := e.keep(ctx, got); err != nil {
+			e.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "vectors not cached", slog.Any("error", err))
+		}
+		for _, w := range got {
 			e.land(w)
 		}
 	})
 	return callersIndex(err, missing)
+}
+
+// keep stores the vectors of one batch, at once where the store can.
+func (e *cachedEmbedder) keep(ctx context.Context, got []*wantedText) error {
+	if many, ok := e.store.(BatchStore); ok {
+		keys, values := make([]string, len(got)), make([][]byte, len(got))
+		for i, w := range got {
+			keys[i], values[i] = w.key, encodeVector(w.vec)
+		}
+		return many.PutMany(ctx, keys, values)
+	}
+	var errs []error
+	for _, w := range got {
+		errs = append(errs, e.store.Put(ctx, w.key, encodeVector(w.vec)))
+	}
+	return errors.Join(errs...)
 }
 
 // stored returns the vector under key, or nil.
