@@ -162,7 +162,9 @@ func (d *DB) release() error {
 func (d *DB) LSN() kv.LSN { return d.log.LSN() }
 
 // Changes yields the change records of the durable commits after since, oldest first, and ends when it has
-// caught up; 0 is the beginning. An error comes last: ErrTruncated, ErrAhead, those of ctx and of reading.
+// caught up; 0 is the beginning. LSNs have no gaps: commits that change no logical state are there, too, such
+// as those of model replies (kind "cache"). An error comes last: ErrTruncated, ErrAhead, those of ctx and of
+// reading.
 func (d *DB) Changes(ctx context.Context, since kv.LSN) iter.Seq2[wal.Change, error] {
 	return func(yield func(wal.Change, error) bool) {
 		ctx, leave, err := d.host(ctx, "Changes", reads)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/internal/space"
@@ -165,11 +166,51 @@ func (s byteStore) Get(_ context.Context, key string) ([]byte, bool, error) {
 	return v, v != nil && err == nil, err
 }
 
-// Put implements llm.ByteStore. A reply that has arrived was paid for: it is stored even if the caller has
-// given up meanwhile.
+// Put implements llm.ByteStore, see PutMany.
 func (s byteStore) Put(ctx context.Context, key string, value []byte) error {
-	_, err := s.d.log.Update(context.WithoutCancel(ctx), changeCache, nil, func(b *kv.Batch) error { return b.SetText(s.key(key), value) })
+	return s.PutMany(ctx, []string{key}, [][]byte{value})
+}
+
+// PutMany implements llm.BatchStore, in one commit. What has arrived was paid for: it is stored even if the
+// caller gives up meanwhile, unless the writer turn then does not come within storeGrace.
+func (s byteStore) PutMany(ctx context.Context, keys []string, values [][]byte) error {
+	ctx, end := outlive(ctx, storeGrace)
+	defer end()
+	_, err := s.d.log.Update(ctx, changeCache, nil, func(b *kv.Batch) error {
+		for i, key := range keys {
+			if err := b.SetText(s.key(key), values[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	return err
+}
+
+// storeGrace is how long a call whose context has ended waits to store a reply: many times what commits of
+// others take, and little enough for the call to return within a second.
+const storeGrace = 500 * time.Millisecond
+
+// outlive returns a context that ends grace after ctx; end releases it.
+func outlive(ctx context.Context, grace time.Duration) (_ context.Context, end func()) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-longer.Done():
+		}
+	})
+	return longer, func() {
+		cancel()
+		if !stop() {
+			<-ended
+		}
+	}
 }
 
 const changeCache = "cache"

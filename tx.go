@@ -21,7 +21,8 @@ type Tx struct {
 	ended bool
 }
 
-// View runs fn over one consistent state while writers go on. Its reads cost no lock.
+// View runs fn over one consistent state while writers go on. Its reads cost no lock. Every method of d but
+// Close may be called inside; those that read see the state of their own call, which may be a later one.
 func (d *DB) View(ctx context.Context, fn func(tx *Tx) error) (err error) {
 	ctx, leave, err := d.host(ctx, "View", reads)
 	if err != nil {
@@ -40,7 +41,12 @@ func (d *DB) View(ctx context.Context, fn func(tx *Tx) error) (err error) {
 
 // Update runs fn in the writer turn and commits what it wrote: all of it durable when Update returns nil,
 // none of it when fn fails, panics, or ctx ends first. Reads inside fn see its own writes. Only one Update
-// runs at a time: keep fn short and free of network calls, and never call Update, Insert or Delete inside.
+// runs at a time: keep fn short and free of network calls.
+//
+// Inside fn, what writes waits for fn itself and must not be called: Update, Insert, Put, Enqueue, Process,
+// Delete, Retry, TruncateChanges (they return when their own ctx ends, or never), Settle and Close. Load fails with
+// ErrBusy. A Query that asks a model stores the reply, which is a write: it ends, but not before half a second
+// after its ctx. Reads of d inside fn show the state before it.
 func (d *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	ctx, leave, err := d.enter(ctx, writes)
 	if err != nil {
