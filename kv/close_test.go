@@ -12,6 +12,8 @@ import (
 	"github.com/glimdb/db/kv"
 )
 
+// TestUseAfterClose: Close names what was left open, and is idempotent (K4); afterwards every call on every
+// handle fails with ErrClosed (K5).
 func TestUseAfterClose(t *testing.T) {
 	s, err := kv.Open("s", kv.Options{FS: testkit.MemFS()})
 	if err != nil {
@@ -88,6 +90,7 @@ func TestUseAfterClose(t *testing.T) {
 	}
 }
 
+// TestUseAfterHandleClose: a handle that was closed on its own answers like one of a closed store (K5).
 func TestUseAfterHandleClose(t *testing.T) {
 	s := open(t, "s", kv.Options{})
 	sn := snapshot(t, s)
@@ -134,7 +137,7 @@ func TestUseAfterHandleClose(t *testing.T) {
 }
 
 // TestCloseDuringReads closes a store under running readers: none may panic, read garbage, or see another
-// error than ErrClosed.
+// error than ErrClosed (K5).
 func TestCloseDuringReads(t *testing.T) {
 	for range 10 {
 		s, err := kv.Open("s", kv.Options{FS: testkit.MemFS()})

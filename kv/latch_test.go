@@ -41,7 +41,7 @@ func (f *tablesFS) Remove(name string) error {
 
 // TestFailedFlush: the disk is full for a table, while the log has room. The commits whose log records are
 // synced are acknowledged, later ones refused; the engine does not try again and again; reads go on; nothing
-// is removed; Close returns.
+// is removed; Close returns (K2).
 func TestFailedFlush(t *testing.T) {
 	fs := &tablesFS{FS: testkit.MemFS()}
 	var log bytes.Buffer
@@ -124,7 +124,7 @@ func (f *badTableFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error)
 }
 
 // TestUnreadableTable: a compaction cannot read a table. The store becomes read-only and says why; the engine
-// does not try again and again; what needs no bad table is served; Close returns.
+// does not try again and again; what needs no bad table is served; Close returns (K2).
 func TestUnreadableTable(t *testing.T) {
 	mem := testkit.MemFS()
 	o := kv.Options{FS: mem, MemTableBytes: 64 << 10, CacheBytes: 1 << 20}

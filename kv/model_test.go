@@ -98,7 +98,7 @@ const modelKeys = 40
 
 func modelKey(i int) string { return fmt.Sprintf("k%02d", i) }
 
-// TestAgainstModel runs random batches, snapshots, cursors and reopenings and compares every view with maps.
+// TestAgainstModel runs random batches, snapshots, cursors and reopenings and compares every view with maps (K1).
 func TestAgainstModel(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { runModel(t, seed) })

@@ -66,6 +66,7 @@ func files(t *testing.T, dir string) map[string]string {
 	return m
 }
 
+// TestReadOnlyChangesNothing compares the files before and after (K6).
 func TestReadOnlyChangesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	s, err := kv.Open(dir, kv.Options{})
@@ -222,6 +223,7 @@ func TestOpenNamesCorruption(t *testing.T) {
 	}
 }
 
+// TestHC18_SecondOpenOfOneProcess: whatever name the directory is opened by (K3).
 func TestHC18_SecondOpenOfOneProcess(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "s")
@@ -263,6 +265,7 @@ func TestHC18_SecondOpenOfOneProcess(t *testing.T) {
 	}
 }
 
+// TestHC18_SecondProcess: refused while the owner lives, free once it was killed (K3).
 func TestHC18_SecondProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	child := exec.Command(os.Args[0])

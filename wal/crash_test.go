@@ -252,6 +252,8 @@ func runScriptLoop(t *testing.T, sc script, l testkit.Loop, extra kv.LSN,
 	t.Logf("%d points", n)
 }
 
+// TestHC03_PowerLossAtEveryOperation: acknowledged commits are there, others whole or absent, and LSNs and
+// feed agree with them (W1, W3, W5).
 func TestHC03_PowerLossAtEveryOperation(t *testing.T) {
 	t.Parallel()
 	sc := script{seed: 1}

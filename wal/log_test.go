@@ -63,6 +63,7 @@ func viewGet(t testing.TB, l *wal.Log, k string) (string, kv.LSN) {
 	return string(b), v.LSN()
 }
 
+// TestUpdateNumbersCommits: LSNs count up, and a commit without changes takes none (W1).
 func TestUpdateNumbersCommits(t *testing.T) {
 	_, l := newLog(t)
 	for i := kv.LSN(1); i <= 5; i++ {
@@ -82,6 +83,7 @@ func TestUpdateNumbersCommits(t *testing.T) {
 	}
 }
 
+// TestFailedUpdateLeavesNoTrace: nothing in the store, no hook, no LSN (W3).
 func TestFailedUpdateLeavesNoTrace(t *testing.T) {
 	_, l := newLog(t)
 	mustUpdate(t, l, "k", "1")
@@ -197,6 +199,8 @@ func TestViewsAndHooks(t *testing.T) {
 	wg.Wait()
 }
 
+// TestConcurrentUpdates: the turn makes a read and write of many writers exact, and every commit has its own
+// LSN (W1).
 func TestConcurrentUpdates(t *testing.T) {
 	_, l := newLog(t)
 	const writers, each = 16, 40
@@ -237,6 +241,7 @@ func TestConcurrentUpdates(t *testing.T) {
 	}
 }
 
+// TestChanges: every durable commit is in the feed, without gaps, from any LSN on (W5).
 func TestChanges(t *testing.T) {
 	fs := testkit.MemFS()
 	s, err := kv.Open("store", smallOptions(fs))
