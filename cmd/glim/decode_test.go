@@ -33,6 +33,12 @@ func TestDecode(t *testing.T) {
 		{name: "UTF-16 without BOM", id: "a.txt", raw: utf16le, want: "The harbour light."},
 		{name: "stray NUL is text", id: "a.txt", raw: strings.Repeat("pump A\n", 100) + "\x00", want: "pump A"},
 		{name: "binary", id: "a.bin", raw: "\x7fELF" + strings.Repeat("\x00\x01", 40), err: errNotText},
+		{name: "PDF", id: "a.txt", raw: "%PDF-1.7\nplain ASCII", err: errNotText, says: "a PDF"},
+		{name: "binary without NUL", id: "a", raw: strings.Repeat("\x01\xff\x02\xfe plain", 9), err: errNotText, says: "control characters"},
+		{name: "binary under a named encoding", id: "a", raw: strings.Repeat("\x00\x01", 40), enc: "shift_jis", err: errNotText},
+		{name: "UTF-16 when named is full of NUL", id: "a", raw: utf16le, enc: "UTF-16LE", want: "The harbour light."},
+		{name: "stray control characters in UTF-8 are text", id: "a.txt", raw: "é" + strings.Repeat("\x01", 9), want: "é"},
+		{name: "ISO-2022-JP switches by ESC", id: "a.txt", raw: "\x1b$B9A\x1b(B", enc: "iso-2022-jp", want: "港"},
 		{name: "Shift_JIS is not guessed silently", id: "a.txt", raw: sjis, err: errEncoding, says: "--encoding shift_jis"},
 		{name: "Shift_JIS when named", id: "a.txt", raw: sjis, enc: "shift_jis", want: "港の灯台"},
 		{name: "unknown encoding", id: "a.txt", raw: "x", enc: "klingon", says: `unknown encoding "klingon"`},
@@ -96,5 +102,37 @@ func TestDecodeMessyFiles(t *testing.T) {
 		if err != nil || strings.TrimSpace(text) == "" {
 			t.Errorf("%s: %d bytes of text, %v", base, len(text), err)
 		}
+	}
+}
+
+// What a page says comes out once, in order, tables as tables; what stands around it does not.
+func TestFromHTML(t *testing.T) {
+	for _, c := range []struct{ name, page, want string }{
+		{"title and heading alike", "<title>Rose  Walk</title><h1>Rose <b>Walk</b></h1><p>x</p>", "# Rose **Walk**\n\nx"},
+		{"title with the name of the site", "<title>Rose Walk - Skarn</title><h1>Rose Walk</h1>", "# Rose Walk"},
+		{"title of its own", "<title>Skarn</title><h1>Rose Walk</h1>", "# Skarn\n\n# Rose Walk"},
+		{"title of a drawing is none", "<svg><title>Arrow</title></svg><p>x</p>", "x"},
+		{"around the content", "<nav>Home</nav><aside>Ad</aside><div role=navigation>Up</div><p hidden>secret</p><template>t</template><script>s()</script><style>p{}</style><!-- c --><p>x</p>", "x"},
+		{"picture", `<p>See <img src=a.png alt=" the
+			map "> and <img src=b.png>here.</p>`, "See the map and here."},
+		{"table", "<table><tr><th>A<th>B</tr><tr><td>1<td>2</tr><tr><td><td></tr></table>", "| A | B |\n|---|---|\n| 1 | 2 |"},
+		{"table without header", "<table><tr><td>a<td>b</tr><tr><td>1<td>2</tr></table>", "| a | b |\n|---|---|\n| 1 | 2 |"},
+		{"lines in a cell", "<table><tr><th>A</tr><tr><td>one<br>two<p>three</p><pre>four\nfive</pre></tr></table>", "| A |\n|---|\n| one two three four five |"},
+		{"bar in a cell", "<table><tr><th>A</tr><tr><td>a|b</tr></table>", "| A |\n|---|\n| a\\|b |"},
+		{"cell over two columns", "<table><tr><th>A<th>B</tr><tr><td colspan=2>1</tr></table>", "| A | B |\n|---|---|\n| 1 | 1 |"},
+		{"table for the layout", "<table role=presentation><tr><td>Left</td><td>Right</td></tr></table>", "Left\n\nRight"},
+		{"list in a table", "<table><tr><td><ul><li>Left</ul><td>Right</table>", "- Left\n\nRight"},
+		{"table in a table", "<table><tr><td>Left<td><table><tr><th>A<th>B<tr><td>1<td>2</table></table>", "Left\n\n| A | B |\n|---|---|\n| 1 | 2 |"},
+		{"table in a mark", "<b><table><tr><td>Left<td>Right</table></b>", "**Left**\n\n**Right**"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := fromHTML("<!DOCTYPE html><html><body>" + c.page + "</body></html>")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got = strings.TrimSpace(got); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }

@@ -61,10 +61,10 @@ func prepare(n *html.Node) {
 	}
 }
 
-// isAround is whether an element stands around the content.
+// isAround is whether an element stands around the content, or is the title, which was read before.
 func isAround(n *html.Node) bool {
 	switch n.DataAtom {
-	case atom.Nav, atom.Aside, atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Button, atom.Select, atom.Svg:
+	case atom.Title, atom.Nav, atom.Aside, atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Button, atom.Select, atom.Svg:
 		return true
 	}
 	role := attribute(n, "role")
@@ -81,6 +81,7 @@ func prepareTable(t *html.Node) {
 	for _, cell := range all(t, atom.Td, atom.Th) {
 		for _, b := range all(cell, atom.P, atom.Div, atom.Br, atom.Pre) {
 			b.DataAtom, b.Data = atom.Span, "span"
+			b.Parent.InsertBefore(&html.Node{Type: html.TextNode, Data: " "}, b)
 			b.Parent.InsertBefore(&html.Node{Type: html.TextNode, Data: " "}, b.NextSibling)
 		}
 		joinLines(cell)
