@@ -135,15 +135,13 @@ func (a *attempt) work(ctx context.Context) error {
 
 // cut makes the chunks of the text.
 func (a *attempt) cut(ctx context.Context) error {
-	text, shortened := lineFeeds(a.text)
-	spans, err := a.p.cfg.Options.Chunker.Split(ctx, text)
+	spans, err := a.p.cfg.Options.Chunker.Split(ctx, a.text)
 	if err != nil {
 		return err
 	}
-	if err := chunk.Check(text, spans); err != nil {
+	if err := chunk.Check(a.text, spans); err != nil {
 		return err
 	}
-	spans = restore(spans, shortened)
 	tok := a.p.cfg.Tokenizer
 	chunks := make([]record.Chunk, len(spans))
 	for i, s := range spans {

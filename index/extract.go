@@ -106,8 +106,7 @@ func (a *attempt) extractOne(ctx context.Context, c *record.Chunk) (_ []record.S
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	text, _ := lineFeeds(c.Content)
-	x, err := a.p.cfg.Extractor.Extract(ctx, ExtractInput{ChunkID: c.ID(), Path: c.Path, Text: text})
+	x, err := a.p.cfg.Extractor.Extract(ctx, ExtractInput{ChunkID: c.ID(), Path: c.Path, Text: c.Content})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -8,8 +9,18 @@ import (
 )
 
 // Stored text keeps its line ends, but what is made of it must not depend on them: a text saved on Windows has
-// the chunks, entities and relations that it has elsewhere. So chunkers and extractors see line feeds, and the
-// spans of a chunker are moved to where they lie in the stored text.
+// the chunks, entities and relations that it has elsewhere. So windows are cut, and rules applied, as if every line
+// ended with LF, and the spans are moved to where they lie in the stored text. A caller's own chunker, and a model,
+// get the text as it is.
+
+// anyLines is a chunker for which all line ends are one.
+type anyLines struct{ chunk.Chunker }
+
+func (c anyLines) Split(ctx context.Context, text string) ([]chunk.Span, error) {
+	lf, shortened := lineFeeds(text)
+	spans, err := c.Chunker.Split(ctx, lf)
+	return restore(spans, shortened), err
+}
 
 // lineFeeds returns text with every line ended by LF, and where CR LF stood: the places of those LFs in the result.
 func lineFeeds(text string) (lf string, shortened []int) {

@@ -18,8 +18,7 @@ import (
 // Objects whose records did not change keep what earlier options made of them.
 type Options struct {
 	// Chunker cuts documents; nil: windows of ChunkTokens tokens that overlap by ChunkOverlap. Chunks of a Chunker
-	// that are larger, by the engine's count, are cut into such windows. It is given the text with LF for every line
-	// end; the chunks lie in the text as it is stored.
+	// that are larger, by the engine's count, are cut into such windows.
 	Chunker chunk.Chunker
 	// ChunkTokens is the size of a window and the largest chunk; 0: 1200, range 1 to 2³⁰.
 	ChunkTokens int
@@ -108,21 +107,21 @@ func (o Options) chunker(tok llm.Tokenizer) (chunk.Chunker, error) {
 	if err != nil {
 		return nil, windowError(err)
 	}
-	var c chunk.Chunker = w
-	if o.Chunker != nil {
-		c = o.Chunker
+	if o.Chunker == nil && o.EmbedTokens <= 0 {
+		return anyLines{w}, nil
 	}
 	most := size
 	if o.EmbedTokens > 0 {
 		most = min(most, o.EmbedTokens)
 	}
-	if o.Chunker == nil && o.EmbedTokens <= 0 {
-		return c, nil
-	}
-	if w, err = chunk.NewWindow(tok, most, min(overlap, most/2), chunk.WithDrift(0)); err != nil {
+	limit, err := chunk.NewWindow(tok, most, min(overlap, most/2), chunk.WithDrift(0))
+	if err != nil {
 		return nil, err
 	}
-	return chunk.Limit(c, w, false), nil
+	if o.Chunker == nil {
+		return anyLines{chunk.Limit(w, limit, false)}, nil
+	}
+	return chunk.Limit(o.Chunker, limit, false), nil
 }
 
 // windowError names the option behind a setting of the window.

@@ -21,7 +21,7 @@ const (
 
 // rulesVersion is part of the extractor's ID: every change of its rules or of the word lists behind them
 // that changes records raises it.
-const rulesVersion = 2
+const rulesVersion = 3
 
 // Reasons of ExtractReport.Dropped that Rules use.
 const (
@@ -64,7 +64,8 @@ func (r *Rules) Extract(ctx context.Context, in ExtractInput) (Extraction, error
 	if err := ctx.Err(); err != nil {
 		return Extraction{}, err
 	}
-	c := readChunk(in.Text)
+	text, _ := lineFeeds(in.Text)
+	c := readChunk(text)
 	out := Extraction{Report: ExtractReport{Dropped: make(map[string]int)}}
 	if c.unnamed > 0 {
 		out.Report.Dropped[droppedName] = c.unnamed

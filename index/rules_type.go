@@ -309,6 +309,9 @@ func spanType(s string) ruleType {
 
 // chineseType types a Chinese name that was spotted by its ending.
 func chineseType(name string) ruleType {
+	if lexical.IsPlace(name) {
+		return typeLocation
+	}
 	if t, ok := chineseEnding(name); ok {
 		return t
 	}
@@ -316,7 +319,7 @@ func chineseType(name string) ruleType {
 	if t, ok := chineseEndings[name[len(name)-n:]]; ok {
 		return t
 	}
-	if strings.ContainsRune("河江湖海山洲", r) {
+	if strings.ContainsRune("河江湖海山洲川岳", r) {
 		return typeNaturalObject
 	}
 	return typeLocation

@@ -33,7 +33,8 @@ cooperative co-operative federation league service trust firm brothers sons muse
 		typeLocation: `city town village county state province region district island islands isle street road avenue lane square bridge harbour harbor port bay
 beach coast cape point rock valley hill mountain mount mountains river lake sea ocean strait sound fjord forest wood park garden house hall castle
 palace station airport gate tower lighthouse mill quay pier dock wharf market inn hotel kingdom republic country territory north south east west
-exchange mansion churchyard cornhill firth head ness reef shoal estuary marsh farm square creek quarry light lane cove brook pond alley`,
+exchange mansion churchyard cornhill firth head ness reef shoal estuary marsh farm square creek quarry light lane cove brook pond alley
+fluss strasse platz brucke muhle`,
 		typeEvent: `day eve christmas easter festival fair war battle siege storm gale flood earthquake eclipse election revolution treaty conference congress
 summit ceremony regatta olympics cup championship expedition voyage anniversary party crisis attack massacre feast new-year christmas-time rebellion
 strike race games ball night hurricane typhoon`,
@@ -46,8 +47,9 @@ strike race games ball night hurricane typhoon`,
 	})
 	// leadTypes type a name by its first word.
 	leadTypes = typesOf(map[ruleType]string{
-		typeLocation: "lake mount river port cape fort san santa saint-",
-		typePerson:   "king queen prince princess saint st mrs miss lady lord sir captain uncle aunt master old father mother",
+		typeOrganization: "backerei brauerei universitat hochschule akademie firma verein stiftung verlag klinik universite universidad",
+		typeLocation:     "lake mount river port cape fort san santa saint-",
+		typePerson:       "king queen prince princess saint st mrs miss lady lord sir captain uncle aunt master old father mother",
 	})
 	fileTypes = typesOf(map[ruleType]string{
 		typeData:     "csv json jsonl xml yaml yml parquet tsv sqlite db bin gguf safetensors",
@@ -55,9 +57,9 @@ strike race games ball night hurricane typhoon`,
 		typeArtifact: "go py js ts c h cc cpp rs java rb sh exe dll so toml ini conf env",
 	})
 	chineseEndings = typesOf(map[ruleType]string{
-		typeOrganization:  "公司 集团 大学 学院 学校 中学 小学 银行 医院 研究所 研究院 研究站 观测站 气象站 委员会 议会 理事会 协会 学会 商会 基金会 联盟 中心 博物馆 图书馆 档案馆 美术馆 法院 政府 部门 出版社 报社 电视台 合作社 工厂",
+		typeOrganization:  "大学院 高校 銀行 病院 会社 研究会 協会 学会 連盟 財団 新聞 新聞社 放送 鉄道 電力 自動車 製作所 製薬 電機 工業 建設 図書館 博物館 美術館 公司 集团 大学 学院 学校 中学 小学 银行 医院 研究所 研究院 研究站 观测站 气象站 委员会 议会 理事会 协会 学会 商会 基金会 联盟 中心 博物馆 图书馆 档案馆 美术馆 法院 政府 部门 出版社 报社 电视台 合作社 工厂",
 		typeLocation:      "灯塔 码头 磨坊 车站 机场 广场 公园 大桥 海峡 群岛 半岛 水库 运河 高原 平原 盆地 酒店 饭店 省 市 县 镇 村 区 岛 港 湾 路 街 桥 站 寺 庙 塔 宫 城 州 国",
-		typeEvent:         "节 奖 战争 条约 会议",
+		typeEvent:         "戦争 事件 祭 节 奖 战争 条约 会议",
 		typeMethod:        "算法 协议 定理 模型 框架",
 		typeConcept:       "计划 工程 项目",
 		typeArtifact:      "系统 数据库 语言 号",

@@ -309,3 +309,21 @@ func TestNoNames(t *testing.T) {
 		}
 	}
 }
+
+// TestPlacesAndJapaneseNames: single mentions are enough where the words themselves tell.
+func TestPlacesAndJapaneseNames(t *testing.T) {
+	for text, want := range map[string][]string{
+		"王丽说杭州离上海不远。黄河南岸有人家。":                           {"王丽", "杭州", "上海"},
+		"田中太郎は東京のトヨタ自動車で働き、山田花子と京都大学で会った。鈴木さんは愛知県にいる。":  {"田中太郎", "東京", "トヨタ自動車", "山田花子", "京都大学", "鈴木", "愛知県"},
+		"各都市の最短経路を求める。空模様が悪いのに、人は歩いている。":                nil,
+		"Die Eier bringt Bruder Jürgen Groß am Montag.": {"Eier", "Jürgen Groß", "Montag"},
+	} {
+		var got []string
+		for _, m := range Read(text).Mentions {
+			got = append(got, m.Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -673,7 +673,7 @@ var (
 	// titles are forms of address; true: never part of a name.
 	titles = sync.OnceValue(func() map[string]bool {
 		m := map[string]bool{"mr": true, "dr": true, "prof": true, "messrs": true, "herr": true, "monsieur": true, "m": true}
-		for w := range set("mrs ms miss mme mlle sir lady lord madam madame captain capt lieutenant lt sergeant sgt general gen colonel col major president professor doctor judge senator governor mayor father sister brother uncle aunt councillor inspector admiral commander reverend rev bishop pope prince princess duke count baron chief minister chancellor director frau señor señora don") {
+		for w := range set("mrs ms miss mme mlle sir lady lord madam madame captain capt lieutenant lt sergeant sgt general gen colonel col major president professor doctor judge senator governor mayor father sister brother uncle aunt councillor inspector admiral commander reverend rev bishop pope prince princess duke count baron chief minister chancellor director frau bruder schwester pater pfarrer fraulein doktor meister burgermeister señor señora don") {
 			m[w] = false
 		}
 		return m

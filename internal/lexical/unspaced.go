@@ -50,34 +50,45 @@ type miner struct {
 // unspaced adds the mentions in unspaced scripts.
 func (r *Reading) unspaced() {
 	m := miner{Reading: r, grams: make(map[string]*gram), terms: make(map[string]Origin), foreign: make(map[int]int)}
-	kana := 0
+	hiragana := 0
+	for i, t := range r.Tokens {
+		if t.Class != Unspaced {
+			continue
+		}
+		for _, ch := range r.Word(i) {
+			if m.total++; isHiragana(ch) {
+				hiragana++
+			}
+		}
+	}
+	m.japanese = hiragana*5 > m.total
 	for i, t := range r.Tokens {
 		if t.Class == Unspaced {
-			kana += m.cut(i)
+			m.cut(i)
 		}
 	}
 	if len(m.segments) == 0 {
 		return
 	}
-	m.japanese = kana*5 > m.total
 	m.quoted()
 	m.glosses()
 	m.transliterated()
 	if m.japanese {
+		m.japaneseNames()
 		m.runs()
 	} else {
 		m.count()
 		m.people()
 		m.suffixed()
+		m.places()
 		m.repeated()
 	}
 	m.mark()
 }
 
-// cut splits token i into segments of Han and of katakana and returns how many hiragana it holds.
-func (m *miner) cut(i int) int {
+// cut splits token i into segments of Han and of katakana; in Chinese, function words end a segment as well.
+func (m *miner) cut(i int) {
 	t := m.Tokens[i]
-	hiragana := 0
 	var seg segment
 	flush := func(end int) {
 		if len(seg.runes) > 0 {
@@ -90,15 +101,13 @@ func (m *miner) cut(i int) int {
 	at := t.Start
 	for at < t.End {
 		ch, n := decode(m.Text, at)
-		if isHiragana(ch) {
-			hiragana++
+		word := 0
+		if !m.japanese {
+			word = splitAt(m.Text[at:t.End])
 		}
-		m.total++
-		word := splitAt(m.Text[at:t.End])
 		switch {
 		case word > 0:
 			flush(at)
-			m.total += utf8.RuneCountInString(m.Text[at:at+word]) - 1
 			at += word
 			continue
 		case !IsHan(ch) && !isKatakana(ch):
@@ -114,7 +123,6 @@ func (m *miner) cut(i int) int {
 		at += n
 	}
 	flush(t.End)
-	return hiragana
 }
 
 // splitAt returns the length in bytes of the function word that s starts with, 0 if none.

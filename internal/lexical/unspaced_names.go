@@ -169,6 +169,25 @@ func (m *miner) leftBorder(s segment, from, suffix, end int) int {
 	return -1
 }
 
+// places takes the provinces and great cities that stand in Chinese text. Those whose characters meet by chance
+// (黄河南岸 is not in 河南) count only where a run begins.
+func (m *miner) places() {
+	for _, s := range m.segments {
+		for i := 0; i+1 < len(s.runes); i++ {
+			name := m.Text[s.offsets[i]:s.offsets[i+2]]
+			if isIn(chinesePlaces(), name) || i == 0 && isIn(chanceChinesePlaces(), name) {
+				m.term(name, Suffix)
+			}
+		}
+	}
+}
+
+// IsPlace reports whether name is a province, prefecture or great city of the lists that Chinese and Japanese text is
+// read with.
+func IsPlace(name string) bool {
+	return isIn(chinesePlaces(), name) || isIn(chanceChinesePlaces(), name) || isIn(japanesePlaces(), name)
+}
+
 // suffixAt returns the length in characters of the name suffix at the start of s, 0 if none.
 func suffixAt(s string) int {
 	end := 0

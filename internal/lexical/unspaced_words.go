@@ -29,6 +29,13 @@ var (
 	keptWords = sync.OnceValue(func() []string {
 		return strings.Fields("将军 将领 由于 目的地 的确 和平 和谐 和声 共和国 就业 就读 与会 而立 被子 把手 了解 不锈钢 不动产 其余 个人 个体 没收 为例 之江 于谦 及时 及格 都市 都城 也门 又名 还原 因子 因素 其实 该校 此刻 在线 在场 是非 不丹 不列颠 有机 有限公司 有限 没落")
 	})
+	chinesePlaces = sync.OnceValue(func() map[string]struct{} {
+		return set(`中国 北京 天津 上海 重庆 辽宁 吉林 江苏 浙江 安徽 福建 广东 四川 贵州 陕西 甘肃 青海 台湾 广西 西藏 宁夏 新疆 香港 澳门 杭州 苏州 南京 广州 深圳 武汉 成都 西安
+青岛 大连 沈阳 济南 郑州 长沙 福州 厦门 昆明 合肥 南昌 兰州 太原 长春 无锡 宁波 温州 绍兴 扬州 洛阳 桂林 拉萨 台北 日本 韩国 美国 英国 法国 德国 印度 俄国 巴黎 伦敦 纽约 东京`)
+	})
+	chanceChinesePlaces = sync.OnceValue(func() map[string]struct{} {
+		return set("河北 河南 山西 山东 湖北 湖南 江西 海南 云南 海口 南宁")
+	})
 	suffixes = sync.OnceValue(func() map[string]struct{} {
 		return set(`公司 集团 大学 学院 学校 中学 小学 银行 医院 研究所 研究院 研究站 观测站 气象站 委员会 议会 理事会 协会 学会 商会 基金会 联盟 中心
 博物馆 图书馆 档案馆 美术馆 灯塔 码头 磨坊 车站 机场 广场 公园 大桥 海峡 群岛 半岛 水库 运河 高原 平原 山脉 盆地 法院 政府 部门 出版社 报社 电视台 合作社 工厂 酒店 饭店
