@@ -22,14 +22,18 @@ const (
 
 const (
 	// spread is the number of coordinates a feature is hashed to. Several make collisions small and even.
-	spread = 4
+	spread = 8
 	// liftDims coordinates hold the same constant in every vector, which adds lift to every cosine:
-	// cos' = lift + (1-lift)*cos. Order is untouched. Raw cosines of word vectors are low where those of
+	// cos' = lift + (1-lift)*cos. Order is untouched but among short texts. Raw cosines of word vectors are low where those of
 	// models are high: a passage that answers a question shares few of its own words with it. The lift puts
 	// a raw cosine of 0.07 at 0.2, the usual threshold of queries, which passages that answer mostly reach and
 	// others mostly do not (on MuSiQue 80 % against 9 %).
 	liftDims = 16
 	lift     = 0.14
+	// fullLift is the effective number of features from which a text has the whole lift; with fewer it has its
+	// share. Chance likeness does not shrink with the number of features, real likeness of short texts is high:
+	// with the whole lift one collision would carry a single word over the threshold.
+	fullLift = 5
 )
 
 // Seeds keep the kinds of features apart.
@@ -133,8 +137,11 @@ func (f *features) grams(word string, weight float64) {
 func (f *features) vector(dim int) []float32 {
 	words := dim - liftDims
 	sum := make([]float64, words)
+	var squares, fourths float64
 	for _, x := range f.list {
 		w := x.weight * (1 + math.Log(float64(x.count)))
+		squares += float64(w * w)
+		fourths += float64(float64(w*w) * float64(w*w))
 		h := x.hash
 		for range spread {
 			h = mix(h + golden)
@@ -153,8 +160,8 @@ func (f *features) vector(dim int) []float32 {
 	out := make([]float32, dim)
 	constant := 1.0
 	if norm > 0 {
-		constant = lift
-		scale := math.Sqrt((1 - lift) / norm)
+		constant = lift * min(1, float64(squares*squares)/(fourths*fullLift))
+		scale := math.Sqrt((1 - constant) / norm)
 		for i, x := range sum {
 			out[i] = float32(x * scale)
 		}
