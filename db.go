@@ -41,7 +41,8 @@ type DB struct {
 // ErrFormat for a directory of another program or version, which is left as it is; ErrCorrupt; ErrDiskFull;
 // ErrReadOnly for a read-only opening of a database that must be cleaned up first; fs.ErrNotExist for one
 // of a database that is not there. Models other than the stored ones are no error of Open: the database
-// can be read, and what needs the models fails with ErrMismatch.
+// can be read, and what needs the models (insert, put, process, delete, every query but bypass, the load of
+// documents) fails with ErrMismatch.
 func Open(path string, opts ...Option) (*DB, error) {
 	var o Options
 	for _, f := range opts {
@@ -203,7 +204,7 @@ func (d *DB) Settle(ctx context.Context) error {
 	return because(ctx, d.vectors.Settle(ctx))
 }
 
-// Models tells which models the database works with.
+// Models tells which models are configured; Stats tells those of the stored documents, too.
 func (d *DB) Models() ModelInfo { return d.models.info }
 
 var _ index.Updater = (*wal.Log)(nil)

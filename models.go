@@ -17,7 +17,7 @@ import (
 	"github.com/glimdb/db/vector"
 )
 
-// ModelInfo names the models in use.
+// ModelInfo names the configured models. Stats.Stored names those that the documents are bound to.
 type ModelInfo struct {
 	Chat      string `json:"chat,omitempty"` // of answers; empty: none configured
 	Embedder  string `json:"embedder"`

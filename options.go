@@ -39,7 +39,9 @@ type Options struct {
 	// ModelConcurrency bounds chat calls in flight, and separately embedding calls; 0: 4, range 1 to 1,024.
 	// Queries overtake indexing.
 	ModelConcurrency int
-	// ModelTimeout bounds one model call including its retries; 0: 4 minutes.
+	// ModelTimeout bounds one attempt of an embedding or reranking call, and each silence of a chat model:
+	// before its first word and between two; 0: 4 minutes. Retries and their waits come on top; the whole is
+	// bounded by the caller's context.
 	ModelTimeout time.Duration
 	// ModelRetries is how often a call is repeated after a failure worth repeating (rate limits, 5xx,
 	// transport errors); 0: 4, negative: never, at most 100.

@@ -26,6 +26,9 @@ const KnowledgeGraph = record.GraphName
 // Validation refuses all documents of the call or none. When processing fails for some, the error is a
 // *ProcessError that names them, and the others are done; what models answered is kept, and Retry goes on
 // from there. A cancelled call leaves its documents pending for the next Process.
+//
+// The receipt tells what was taken in: cleaning counts (Removed), and Result, which is about the queue. What was
+// found, dropped and warned of is in Document(ctx, id).
 func (d *DB) Insert(ctx context.Context, docs ...index.Document) (index.Receipt, error) {
 	return d.write(ctx, docs, index.Insert)
 }
@@ -189,8 +192,9 @@ func (d *DB) Documents(ctx context.Context, f index.Filter) iter.Seq2[index.Info
 var errStopped = errors.New("db: stopped by the caller")
 
 // Query answers a question from one view of the documents. What comes back without a chat model: context,
-// entities, relations, chunks and references. With Options.Stream the answer arrives through
-// Result.Stream, which ends when the database is closed.
+// entities, relations, chunks and references, and no Stream. With Options.Stream the answer arrives through
+// Result.Stream, which ends when the database is closed; Options.Want of WantAnswer makes a missing model
+// ErrNoModel.
 func (d *DB) Query(ctx context.Context, question string, o query.Options) (*query.Result, error) {
 	leave, err := d.life.begin(reads)
 	if err != nil {

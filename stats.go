@@ -2,7 +2,10 @@ package db
 
 import (
 	"context"
+	"errors"
+	iofs "io/fs"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/internal/record"
@@ -18,7 +21,7 @@ type Stats struct {
 	Chunks    int            `json:"chunks"`
 	Entities  int            `json:"entities"`
 	Relations int            `json:"relations"`
-	// DiskBytes is the size of the directory; VectorBytes is the memory that vectors and their indexes take.
+	// DiskBytes is the size of all files in the directory, logs included; VectorBytes is the memory that vectors and their indexes take.
 	DiskBytes   int64 `json:"disk_bytes"`
 	VectorBytes int64 `json:"vector_bytes"`
 	// Models are those in use. Stored are those that the documents were indexed with; only they can be used
@@ -40,11 +43,11 @@ type StoredModels struct {
 // status records.
 func (d *DB) Stats(ctx context.Context) (Stats, error) {
 	return reading(ctx, d, "Stats", func(_ context.Context, r kv.Reader) (Stats, error) {
-		m, err := d.store.Metrics()
+		disk, err := d.diskBytes()
 		if err != nil {
 			return Stats{}, err
 		}
-		s := Stats{LSN: r.LSN(), DiskBytes: int64(m.DiskBytes), Models: d.models.info, Usage: d.models.meter.ByPurpose()}
+		s := Stats{LSN: r.LSN(), DiskBytes: disk, Models: d.models.info, Usage: d.models.meter.ByPurpose()}
 		if bound, err := readStamp(r); err != nil {
 			return s, err
 		} else if bound.Embedder != "" {
@@ -83,6 +86,33 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 		}
 		return s, nil
 	})
+}
+
+// diskBytes adds up the files of the directory, which is flat. One that the engine removes meanwhile counts
+// nothing.
+func (d *DB) diskBytes() (int64, error) {
+	fs := d.opts.FS
+	if fs == nil {
+		fs = vfs.Default
+	}
+	names, err := fs.List(d.path)
+	if err != nil {
+		return 0, err
+	}
+	sum := int64(0)
+	for _, name := range names {
+		info, err := fs.Stat(fs.PathJoin(d.path, name))
+		if errors.Is(err, iofs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		if !info.IsDir() {
+			sum += info.Size()
+		}
+	}
+	return sum, nil
 }
 
 // Metrics are counters of the storage engine, at no cost to speak of.
