@@ -1,6 +1,9 @@
 package vector
 
-import "fmt"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
 // Metric tells what nearest means. The numbers are on disk.
 type Metric uint8
@@ -57,7 +60,7 @@ type Config struct {
 	// Dim is the number of values of every vector, 1 to MaxDim.
 	Dim int
 	// Model names the embedding model. It is compared when the collection is opened with Create, so that
-	// vectors of two models never meet; empty is a name like any other.
+	// vectors of two models never meet; empty is a name like any other. It is UTF-8.
 	Model string
 	// M is the number of links per vector and level of a graph index (twice as many on the ground level),
 	// MinM to MaxM; 0 means DefaultM.
@@ -91,6 +94,8 @@ func (c Config) withDefaults(name string) (Config, error) {
 	switch {
 	case c.Metric > L2:
 		return Config{}, fmt.Errorf("%w: collection %q: unknown %v", ErrConfig, name, c.Metric)
+	case !utf8.ValidString(c.Model):
+		return Config{}, fmt.Errorf("%w: collection %q: model %q is not UTF-8", ErrConfig, name, c.Model)
 	case c.Dim < 1 || c.Dim > MaxDim:
 		return bad("dimension", c.Dim, 1, MaxDim)
 	case c.M < MinM || c.M > MaxM:
