@@ -2,10 +2,13 @@ package vector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/simd"
 	"github.com/glimdb/db/kv"
 )
 
@@ -41,8 +44,9 @@ func (c *Collection) Stats() Stats {
 	return st
 }
 
-// Check compares what r shows: ids against rows, rows against memory, the count, and for the present
-// state the reachability of every vector in the index. An error comes last.
+// Check compares what r shows: rows against ids both ways, and against the vectors in memory with their ids
+// and codes; what is counted against what is there; and, for the present state, the index against its own
+// invariants and the vectors that it must find. An error comes last.
 func (c *Collection) Check(ctx context.Context, r kv.Reader) iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
 		if err := c.readable(r); err != nil {
@@ -97,11 +101,11 @@ func (k *checker) report(format string, args ...any) {
 
 func (k *checker) run() error {
 	rows, err := k.rows()
-	if err != nil || k.stopped {
+	if err != nil {
 		return err
 	}
 	ids, err := k.ids()
-	if err != nil || k.stopped {
+	if err != nil {
 		return err
 	}
 	if rows != ids {
@@ -112,56 +116,98 @@ func (k *checker) run() error {
 		return err
 	}
 	if n != ids {
+		k.report("%d vectors counted but %d ids", n, ids)
+	}
+	if n := k.c.shown(k.r.LSN()) + k.c.stagedCount(k.r); n != ids {
 		k.report("%d vectors in memory but %d ids", n, ids)
 	}
 	return k.index()
 }
 
 // rows holds every stored row against its id key and its copy in memory.
-func (k *checker) rows() (n int, err error) {
-	vec := make([]float32, k.c.config.Dim)
-	err = k.c.eachRow(k.r, 0, maxOrdinal, func(ord uint64, value []byte) error {
-		if err := k.step(n); err != nil {
-			return err
+func (k *checker) rows() (int, error) {
+	vec, codes := make([]float32, k.c.config.Dim), make([]int8, k.c.config.Dim)
+	prefix := collectionPrefix(k.c.ws, kindRow, k.c.id)
+	return k.each(prefix, func(key, value []byte) {
+		ord, err := rowOrdinal(key, len(prefix))
+		if err != nil {
+			k.report("%v", err)
+			return
 		}
-		n++
 		raw, err := decodeRow(value, vec)
 		if err != nil {
 			k.report("row %d: %v", ord, err)
-			return nil
+			return
 		}
 		id := string(raw)
-		at, err := k.c.ordinal(k.r, id)
-		if err != nil || at != ord {
-			k.report("row %d of %q: its id leads to %d, %v", ord, id, at, err)
+		if at, err := k.c.ordinal(k.r, id); err != nil {
+			k.report("row %d of %q: its id leads nowhere: %v", ord, id, err)
+		} else if at != ord {
+			k.report("row %d of %q: its id leads to %d", ord, id, at)
 		}
-		if v, ok := k.c.vectorAt(k.r, ord); !ok || !equal(v, vec) {
-			k.report("row %d of %q: differs from memory", ord, id)
+		if what := k.memory(ord, id, vec, codes); what != "" {
+			k.report("row %d of %q: %s", ord, id, what)
 		}
-		return nil
 	})
-	return n, err
 }
 
-func (k *checker) ids() (n int, err error) {
+// memory tells what is wrong with the copy of a row in memory, or nothing. codes is scratch.
+func (k *checker) memory(ord uint64, id string, vec []float32, codes []int8) string {
+	if st := k.c.set.stagedIn(k.r); st != nil {
+		if ch := st.changes[k.c]; ch != nil && ord >= ch.first {
+			switch i := ord - ch.first; {
+			case i >= uint64(len(ch.adds)) || ch.adds[i].gone:
+				return "not in memory"
+			case ch.adds[i].id != id || !equal(ch.adds[i].vec, vec):
+				return "differs from memory"
+			}
+			return ""
+		}
+	}
+	p := k.c.gen.Load().points
+	slot, ok := p.find(ord)
+	if !ok || !p.VisibleAt(slot, k.r.LSN()) {
+		return "not in memory"
+	}
+	if p.ID(slot) != id || !equal(p.Vector(slot), vec) {
+		return "differs from memory"
+	}
+	s, i := p.seg(slot), int(slot&(simd.SegmentRows-1))
+	if s.facts[i] != encode(vec, codes) || !slices.Equal(s.codes[i*p.codeStride:][:len(codes)], codes) {
+		return "codes in memory are those of another vector"
+	}
+	return ""
+}
+
+// ids holds every id key against the row that it leads to.
+func (k *checker) ids() (int, error) {
 	prefix := collectionPrefix(k.c.ws, kindID, k.c.id)
+	return k.each(prefix, func(key, value []byte) {
+		id := key[len(prefix):]
+		ord, err := decodeOrdinal(value)
+		if err != nil {
+			k.report("id %q: %v", id, err)
+			return
+		}
+		if _, err := k.r.Get(k.c.rowKey(ord)); err != nil {
+			k.report("id %q leads to row %d: %v", id, ord, err)
+		}
+	})
+}
+
+// each calls f for every key behind prefix and returns their number. It ends early when the consumer leaves.
+func (k *checker) each(prefix []byte, f func(key, value []byte)) (n int, err error) {
+	const ctxEvery = 1024
 	cur, err := k.r.Cursor(prefix, codec.PrefixEnd(prefix))
 	if err != nil {
 		return 0, err
 	}
-	defer cur.Close()
-	for cur.Next() && !k.stopped {
-		if err := k.step(n); err != nil {
-			return n, err
+	defer func() { err = errors.Join(err, cur.Close()) }()
+	for ; !k.stopped && cur.Next(); n++ {
+		if n%ctxEvery == 0 && k.ctx.Err() != nil {
+			return n, k.ctx.Err()
 		}
-		n++
-		ord, err := decodeOrdinal(cur.Value())
-		if err == nil {
-			_, err = k.r.Get(k.c.rowKey(ord))
-		}
-		if err != nil {
-			k.report("id %q leads to vector %d: %v", cur.Key()[len(prefix):], ord, err)
-		}
+		f(cur.Key(), cur.Value())
 	}
 	return n, cur.Err()
 }
@@ -180,18 +226,4 @@ func (k *checker) index() error {
 		}
 	}
 	return k.ctx.Err()
-}
-
-// errStopped ends a walk whose consumer has left.
-var errStopped = fmt.Errorf("vector: check stopped")
-
-func (k *checker) step(n int) error {
-	const ctxEvery = 1024
-	if k.stopped {
-		return errStopped
-	}
-	if n%ctxEvery == 0 {
-		return k.ctx.Err()
-	}
-	return nil
 }

@@ -295,20 +295,31 @@ func (c *Collection) Len(r kv.Reader) (int, error) {
 	if err := c.readable(r); err != nil {
 		return 0, err
 	}
-	now, g := c.count.Load(), c.gen.Load()
+	now := c.count.Load()
 	n := now.n
 	if r.LSN() < now.lsn {
-		n = 0
-		for slot := range g.points.Len() {
-			if g.points.VisibleAt(slot, r.LSN()) {
-				n++
-			}
+		n = c.shown(r.LSN())
+	}
+	return n + c.stagedCount(r), nil
+}
+
+// shown counts the slots that a view of commit lsn shows.
+func (c *Collection) shown(lsn kv.LSN) (n int) {
+	p := c.gen.Load().points
+	for slot := range p.Len() {
+		if p.VisibleAt(slot, lsn) {
+			n++
 		}
 	}
+	return n
+}
+
+// stagedCount is how many vectors r shows more than the commits under it, when it is a batch.
+func (c *Collection) stagedCount(r kv.Reader) int {
 	if st := c.set.stagedIn(r); st != nil {
 		if ch := st.changes[c]; ch != nil {
-			n += ch.live - len(ch.ends)
+			return ch.live - len(ch.ends)
 		}
 	}
-	return n, nil
+	return 0
 }

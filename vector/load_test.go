@@ -81,7 +81,7 @@ func TestLoadingInRanges(t *testing.T) {
 // A damaged row fails the opening with an error that says so, whichever goroutine met it.
 func TestDamagedRow(t *testing.T) {
 	for _, at := range []int{0, runMin + 5, 2*runMin + 1} {
-		s := open(t, SetOptions{})
+		s := openUnchecked(t, SetOptions{})
 		var key []byte
 		s.must(func(b *kv.Batch) error {
 			c, err := s.set.Create(b, "", "c", Config{Dim: 1, Metric: Dot})

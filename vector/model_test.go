@@ -24,7 +24,16 @@ type store struct {
 	o   SetOptions
 }
 
+// open returns an empty store. What the test leaves in it is checked at its end.
 func open(t testing.TB, o SetOptions) *store {
+	t.Helper()
+	s := openUnchecked(t, o)
+	t.Cleanup(s.checkAll)
+	return s
+}
+
+// openUnchecked is open for tests that damage the store.
+func openUnchecked(t testing.TB, o SetOptions) *store {
 	t.Helper()
 	s := &store{t: t, o: o}
 	var err error
@@ -90,6 +99,27 @@ func (s *store) must(f func(b *kv.Batch) error) {
 	s.t.Helper()
 	if err := s.update(f); err != nil {
 		s.t.Fatal(err)
+	}
+}
+
+// checkAll checks every collection of every workspace, of a set that was closed as it is loaded again.
+func (s *store) checkAll() {
+	s.t.Helper()
+	if err := s.set.Settle(context.Background()); errors.Is(err, ErrClosed) {
+		s.openSet()
+	} else if err != nil {
+		s.t.Error(err)
+	}
+	snap := s.view()
+	defer snap.Close()
+	spaces, err := workspaces(snap)
+	if err != nil {
+		s.t.Error(err)
+	}
+	for _, ws := range spaces {
+		for p, err := range s.set.Check(context.Background(), snap, ws) {
+			s.t.Errorf("check of workspace %q: %v %v", ws, p, err)
+		}
 	}
 }
 
