@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -45,10 +46,33 @@ func newStore(t testing.TB, dim int) *testStore {
 	check(t, err)
 	check(t, snap.Close())
 	t.Cleanup(func() {
+		s.check()
 		check(t, s.set.Close())
 		check(t, s.kv.Close()) // fails when a snapshot was left open
 	})
 	return s
+}
+
+// check fails the test for every broken invariant of the graph and of the collections. What dangles between
+// the two is index's to check, and there are tests here that make it.
+func (s *testStore) check() {
+	s.t.Helper()
+	v, err := s.view()
+	check(s.t, err)
+	defer v.Close()
+	g, err := graph.Open(v, "", record.GraphName)
+	switch {
+	case errors.Is(err, kv.ErrNotFound): // nothing was committed
+	case err != nil:
+		s.t.Errorf("check: %v", err)
+	default:
+		for p, err := range g.Check(v) {
+			s.t.Errorf("check graph: %+v, %v", p, err)
+		}
+	}
+	for p, err := range s.set.Check(context.Background(), v, "") {
+		s.t.Errorf("check collections: %+v, %v", p, err)
+	}
 }
 
 func check(t testing.TB, err error) {
