@@ -41,6 +41,29 @@ func TestInsertAndDelete(t *testing.T) {
 	}
 }
 
+// TestDocumentIDOfText: a document without an id is named after its cleaned text, as LightRAG names it
+// (spec/indexing.md §13), and neither what cleaning drops nor the path changes the name.
+func TestDocumentIDOfText(t *testing.T) {
+	const hello = "doc-5d41402abc4b2a76b9719d911017c592"
+	for _, tc := range []struct {
+		name, text, path, id string
+	}{
+		{"as it is", "hello", "", hello},
+		{"white space around", " \n\thello\r\n", "", hello},
+		{"controls, a broken byte and an entity", "\x00h\x1b[1mel\xfflo&#32;", "notes/hello.txt", hello},
+		{"a byte order mark is text", "\ufeffhello", "", "doc-86c56c004b157e0e2b43d9561bada3b5"},
+		{"another text", "Hello", "", "doc-8b1a9953c4611296a827abf8c47804d7"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newStore(t, index.Options{})
+			s.put(index.Document{Text: tc.text, Path: tc.path})
+			if i := s.info(tc.id); i.Status != "processed" || i.Path != tc.path {
+				t.Errorf("the document is %+v", i)
+			}
+		})
+	}
+}
+
 // TestProcessingSurvives: a document left in status processing by a kill is picked up.
 func TestProcessingSurvives(t *testing.T) {
 	s := newStore(t, index.Options{})
