@@ -54,17 +54,12 @@ func (d *DB) check(ctx context.Context, r kv.Reader, yield func(Problem, error) 
 			return err
 		}
 	}
-	names, err := d.vectors.Names(r, defaultWorkspace)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		c, err := d.vectors.Collection(r, defaultWorkspace, name)
+	for p, err := range d.vectors.Check(ctx, r, defaultWorkspace) {
 		if err != nil {
 			return err
 		}
-		if err := pass(c.Check(ctx, r), "vector", name, yield); err != nil {
-			return err
+		if !yield(Problem{Part: "vector", Name: p.Collection, What: p.Detail}, nil) {
+			return errStopped
 		}
 	}
 	return pass(d.pipe.Check(ctx, r), "index", "", yield)

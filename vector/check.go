@@ -9,6 +9,7 @@ import (
 
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/simd"
+	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
 )
 
@@ -60,7 +61,7 @@ func (c *Collection) Check(ctx context.Context, r kv.Reader) iter.Seq2[Problem, 
 	}
 }
 
-// Check checks every collection of the workspace.
+// Check checks every collection of the workspace, and that no other one has rows or ids.
 func (s *Set) Check(ctx context.Context, r kv.Reader, ws string) iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
 		names, err := s.Names(r, ws)
@@ -82,7 +83,49 @@ func (s *Set) Check(ctx context.Context, r kv.Reader, ws string) iter.Seq2[Probl
 				}
 			}
 		}
+		if err := strays(r, ws, func(p Problem) bool { return yield(p, nil) }); err != nil {
+			yield(Problem{}, err)
+		}
 	}
+}
+
+// strays reports rows and ids of collections that do not exist. It costs a seek for each collection.
+func strays(r kv.Reader, ws string, report func(Problem) bool) error {
+	known := make(map[collectionID]bool)
+	if err := eachMeta(r, ws, func(_ string, id collectionID, _ Config) error { known[id] = true; return nil }); err != nil {
+		return err
+	}
+	for _, kind := range []byte{kindRow, kindID} {
+		if err := straysOf(r, ws, kind, known, report); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func straysOf(r kv.Reader, ws string, kind byte, known map[collectionID]bool, report func(Problem) bool) (err error) {
+	prefix := append(space.In(ws, space.Vector), kind)
+	cur, err := r.Cursor(prefix, codec.PrefixEnd(prefix))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cur.Close()) }()
+	for ok := cur.First(); ok; {
+		n, _, err := codec.KeyUint64(cur.Key()[len(prefix):])
+		id := collectionID(n)
+		switch {
+		case err != nil:
+			if !report(Problem{Detail: fmt.Sprintf("key %q belongs to no collection", cur.Key())}) {
+				return nil
+			}
+			ok = cur.Next()
+			continue
+		case !known[id] && !report(Problem{Detail: fmt.Sprintf("collection number %d does not exist, but has keys of kind %q", n, kind)}):
+			return nil
+		}
+		ok = cur.SeekGE(codec.PrefixEnd(collectionPrefix(ws, kind, id)))
+	}
+	return cur.Err()
 }
 
 type checker struct {
