@@ -29,7 +29,7 @@ func TestLoadOfPartialGraphs(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkDB(t, e)
-			res, err := e.Query(ctx, "where is the spare key", query.Options{Mode: query.Naive})
+			res, err := e.Query(ctx, "where is the spare key", query.Options{Mode: query.Naive, CosineThreshold: query.Some(-1.0)})
 			if err != nil || len(res.Data.Chunks) != 1 {
 				t.Fatalf("before the delete: %+v, %v", res, err)
 			}
@@ -37,7 +37,7 @@ func TestLoadOfPartialGraphs(t *testing.T) {
 				t.Fatal(err)
 			}
 			equalDumps(t, logical(t, e), empty)
-			if res, err = e.Query(ctx, "where is the spare key", query.Options{Mode: query.Naive}); err != nil || len(res.Data.Chunks) != 0 {
+			if res, err = e.Query(ctx, "where is the spare key", query.Options{Mode: query.Naive, CosineThreshold: query.Some(-1.0)}); err != nil || len(res.Data.Chunks) != 0 {
 				t.Errorf("after the delete: %+v, %v", res, err)
 			}
 		})
