@@ -63,6 +63,9 @@ func (k *checker) run() {
 		}
 		nodes++
 		k.levels[level]++
+		if x.dies(slot) {
+			k.report("node %d is half removed", slot)
+		}
 		top = max(top, level)
 		for l := 0; l <= level; l++ {
 			k.list(slot, l)
@@ -75,16 +78,21 @@ func (k *checker) run() {
 			k.report("node %d has parent %d, which is no node", slot, parent)
 		case !x.linked(slot, parent) || !x.linked(parent, slot):
 			k.report("node %d and its parent %d do not link to each other", slot, parent)
+		case !x.rooted(slot):
+			k.report("the parents of node %d run in a circle", slot)
 		}
-		if b, i := x.block(slot); int(b.children[i]) != len(x.childrenOf(slot)) {
-			k.report("node %d counts %d children but links to %d", slot, b.children[i], len(x.childrenOf(slot)))
+		b, i := x.block(slot)
+		if n := int(b.children[i]); n != k.children(slot) {
+			k.report("node %d counts %d children but links to %d", slot, n, k.children(slot))
+		} else if n > x.maxChildren() {
+			k.report("node %d has %d children, more than %d", slot, n, x.maxChildren())
 		}
 	})
 	e := x.entry.Load()
 	switch {
 	case e == noEntry && top >= 0:
 		k.report("no entry point")
-	case e != noEntry && (!x.has(uint32(e)) || int(e>>32) != top):
+	case e != noEntry && (int(e>>32) != top || !x.reaches(uint32(e), top)):
 		k.report("entry point %d on level %d, highest level %d", uint32(e), e>>32, top)
 	}
 	if top >= 0 && roots != 1 {
@@ -108,6 +116,48 @@ func (k *checker) counts(nodes int) {
 	}
 }
 
+// children is the number of nodes that slot links to and whose parent it is. Links may lead anywhere.
+func (k *checker) children(slot uint32) (n int) {
+	for _, s := range read(k.x.list(slot, 0), nil) {
+		if k.x.has(s) {
+			if p, ok := k.x.parent(s); ok && p == slot {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// rooted reports whether the parents of slot end, at a root or at a parent that is no node. A tortoise and a
+// hare walk up.
+func (x *Index) rooted(slot uint32) bool {
+	up := func(at uint32, ok bool) (uint32, bool) {
+		if !ok || !x.has(at) {
+			return 0, false
+		}
+		return x.parent(at)
+	}
+	slow, fast, ok := slot, slot, true
+	for {
+		slow, _ = up(slow, true)
+		if fast, ok = up(up(fast, ok)); !ok {
+			return true
+		}
+		if slow == fast {
+			return false
+		}
+	}
+}
+
+// reaches reports whether slot is a node of a level.
+func (x *Index) reaches(slot uint32, level int) bool {
+	if !x.has(slot) {
+		return false
+	}
+	b, i := x.block(slot)
+	return int(b.level[i]) >= level
+}
+
 func (x *Index) linked(from, to uint32) bool {
 	for _, s := range read(x.list(from, 0), nil) {
 		if s == to {
@@ -129,16 +179,14 @@ func (k *checker) list(slot uint32, level int) {
 			k.report("node %d links to %d twice or to itself on level %d", slot, s, level)
 		case !x.has(s):
 			k.report("node %d links to %d, which is no node, on level %d", slot, s, level)
-		default:
-			if b, i := x.block(s); int(b.level[i]) < level {
-				k.report("node %d links to %d above its level on level %d", slot, s, level)
-			}
+		case !x.reaches(s, level):
+			k.report("node %d links to %d above its level on level %d", slot, s, level)
 		}
 		seen[s] = true
 	}
 }
 
-// reachable tells which slots a walk over the ground links from slot finds.
+// reachable tells which nodes a walk over the ground links from slot finds.
 func (x *Index) reachable(slot uint32) []bool {
 	seen := make([]bool, len(*x.blocks.Load())<<blockShift)
 	seen[slot] = true
@@ -146,7 +194,7 @@ func (x *Index) reachable(slot uint32) []bool {
 		at := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		for _, s := range read(x.list(at, 0), nil) {
-			if !seen[s] {
+			if x.has(s) && !seen[s] {
 				seen[s] = true
 				queue = append(queue, s)
 			}
