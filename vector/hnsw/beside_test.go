@@ -11,7 +11,8 @@ import (
 // A search that runs beside inserts never ends at a node that is only half linked: it finds as many
 // candidates as it asks for. Low M makes many nodes of many levels.
 func TestSearchBesideInsert(t *testing.T) {
-	const n, first, k = 4000, 500, 20
+	const first, k = 500, 20
+	n := scaled(4000)
 	points, _ := graphOf(t, n)
 	c := points.Config()
 	c.M = 4
@@ -40,7 +41,7 @@ func TestSearchBesideInsert(t *testing.T) {
 			}
 		}
 	})
-	for slot := uint32(first); slot < n; slot++ {
+	for slot := uint32(first); slot < uint32(n); slot++ {
 		x.Insert(slot)
 	}
 	close(done)

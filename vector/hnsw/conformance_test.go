@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 				s := newStore(t, variant.exactBytes)
 				run := &machine{t: t, s: s, r: newRand(t, 7), metric: metric, dim: 24, now: model{}}
 				run.c = s.create("v", vector.Config{Metric: metric, Dim: run.dim})
-				for round := range 40 {
+				for round := range scaled(40) {
 					run.round(round)
 				}
 				run.release()
@@ -205,7 +205,7 @@ func TestIdenticalVectors(t *testing.T) {
 	for _, variant := range variants {
 		t.Run(variant.name, func(t *testing.T) {
 			t.Parallel()
-			const n = 3000
+			n := scaled(3000)
 			s := newStore(t, variant.exactBytes)
 			c := s.create("v", vector.Config{Dim: 8, EfConstruction: 32})
 			v := []float32{1, 2, 3, 4, 5, 6, 7, 8}

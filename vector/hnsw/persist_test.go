@@ -215,7 +215,8 @@ func TestCrash(t *testing.T) {
 		}
 		clone := &store{t: t, o: s.o, fs: mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: r})}
 		clone.open()
-		at := clone.lsn
+		snap := clone.view()
+		at := snap.LSN()
 		for at > 0 && states[at] == nil {
 			at-- // commits of index data change no vector
 		}
@@ -223,7 +224,6 @@ func TestCrash(t *testing.T) {
 			t.Errorf("round %d: commit %d was acknowledged, %d is the last one left", round, lsn, at)
 		}
 		want := states[at]
-		snap := clone.view()
 		if got, err := clone.set.Collection(snap, "", "v"); err == nil {
 			if n, err := got.Len(snap); err != nil || n != len(want) {
 				t.Errorf("round %d: %d vectors at LSN %d, want %d: %v", round, n, at, len(want), err)

@@ -47,7 +47,8 @@ func load(s *store, c *vector.Collection, vectors [][]float32) model {
 
 // At the default width the graph finds nearly all of ten neighbours, and all vectors find themselves.
 func TestRecall(t *testing.T) {
-	const n, queries = 2000, 50
+	const queries = 50
+	n := scaled(2000)
 	for _, metric := range metrics {
 		dims := []int{32}
 		if metric == vector.Cosine {

@@ -305,6 +305,15 @@ func recallOf(t testing.TB, metric vector.Metric, m model, all []scored, q []flo
 	return float64(found) / float64(len(want))
 }
 
+// scaled is n, or a part of it under the race detector: that makes everything many times slower, and has
+// nothing to find in the work of one goroutine.
+func scaled(n int) int {
+	if raceDetector {
+		return n / 5
+	}
+	return n
+}
+
 func random(r *rand.Rand, dim int) []float32 {
 	v := make([]float32, dim)
 	for i := range v {
