@@ -8,7 +8,7 @@ import (
 )
 
 // version is part of ID: every change of a weight, a word list or a hash that moves vectors raises it.
-const version = 2
+const version = 3
 
 // Dimensions of the vectors.
 const (

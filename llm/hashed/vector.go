@@ -30,8 +30,8 @@ const (
 	// others mostly do not (on MuSiQue 80 % against 9 %).
 	liftDims = 16
 	lift     = 0.14
-	// fullLift is the effective number of features from which a text has the whole lift; with fewer it has its
-	// share. Chance likeness does not shrink with the number of features, real likeness of short texts is high:
+	// fullLift is the effective number of features from which a text has the whole lift; with fewer it has the
+	// root of its share. Chance likeness does not shrink with the number of features, real likeness of short texts is high:
 	// with the whole lift one collision would carry a single word over the threshold.
 	fullLift = 5
 )
@@ -160,7 +160,7 @@ func (f *features) vector(dim int) []float32 {
 	out := make([]float32, dim)
 	constant := 1.0
 	if norm > 0 {
-		constant = lift * min(1, float64(squares*squares)/(fourths*fullLift))
+		constant = lift * math.Sqrt(min(1, float64(squares*squares)/(fourths*fullLift)))
 		scale := math.Sqrt((1 - constant) / norm)
 		for i, x := range sum {
 			out[i] = float32(x * scale)
