@@ -157,7 +157,7 @@ func TestMainJobOnShippedCorpus(t *testing.T) {
 func TestMainJobOnRealData(t *testing.T) {
 	for _, j := range []job{
 		{path: "a-christmas-carol/book.txt", question: "Who is Jacob Marley to Scrooge?", documents: 1},
-		{path: "lightrag-ollama-zh/inputs", question: "LightRAG", documents: 14},
+		{path: "lightrag-ollama-zh/inputs", question: "ollama Modelfile", documents: 14},
 		{path: "eval-lightrag-sample/sample_documents", question: "How does LightRAG reduce hallucinations?", documents: 6}, // five and a README,
 		{path: "messy-docs", question: "What is a Go interface type?", documents: 12, refused: map[string]string{
 			"rashomon-shift-jis.txt":          "shift_jis",
