@@ -1,0 +1,8 @@
+//go:build !linux
+
+package bench
+
+import "time"
+
+// cpuTime falls back to the clock where no portable call tells the time of one thread.
+func cpuTime() time.Duration { return time.Since(started) }
