@@ -150,7 +150,7 @@ func checkSkip(m *module) (out []Finding) {
 var testers = words("t b f tb")
 
 // machinePath is an absolute path below the folders in which people and machines keep their work.
-var machinePath = regexp.MustCompile(`(^|[^\w.~/-])/(?:work|root|home|Users)/\w`)
+var machinePath = regexp.MustCompile(`(^|[^\w.~/-])/(?:root|home|Users)/\w`)
 
 // checkPaths reads Go files and documents.
 func checkPaths(m *module) (out []Finding) {

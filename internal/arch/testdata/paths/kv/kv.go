@@ -1,6 +1,6 @@
 package kv
 
-// As in /work/notes.txt.
+// As in /home/other/notes.txt.
 const (
 	store    = "/home/someone/store"
 	relative = "a/home/b"
