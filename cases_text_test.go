@@ -50,6 +50,17 @@ func TestHC10_Names(t *testing.T) {
 	if a, b := entity(t, d, "Orbit Desk"), entity(t, d, "ORBIT DESK"); a == nil || b == nil || b.SourceCount != 1 {
 		t.Errorf("letter case: %+v and %+v", a, b)
 	}
+	view(t, d, func(tx *db.Tx) {
+		g, err := tx.Graph(db.KnowledgeGraph)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alike, err := g.NamesAlike("orbit  desk", "Ｏｒｂｉｔ Ｄｅｓｋ", "Orbit")
+		both := []string{"ORBIT DESK", "Orbit Desk"}
+		if err != nil || !slices.Equal(alike[0], both) || !slices.Equal(alike[1], both) || len(alike[2]) != 0 {
+			t.Errorf("alike: %q, %v", alike, err)
+		}
+	})
 }
 
 // Reversed pairs are one edge, seen from both ends, with all that was said; a self-loop is dropped and

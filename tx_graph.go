@@ -142,6 +142,13 @@ func (g *Graph) SearchLabels(text string, limit int) ([]graph.Match, error) {
 	return read(g, func(r kv.Reader) ([]graph.Match, error) { return g.g.SearchLabels(g.tx.ctx, r, text, limit) })
 }
 
+// NamesAlike returns, for each spelling, the names of nodes that differ from it in letter case, in the width or
+// composition of characters or in the length of blanks at most (equal graph.Fold), in byte order, at most
+// graph.MaxAlike. It costs one seek a spelling.
+func (g *Graph) NamesAlike(spellings ...string) ([][]string, error) {
+	return read(g, func(r kv.Reader) ([][]string, error) { return g.g.NamesAlike(r, spellings) })
+}
+
 // Snapshot returns the whole graph in compressed sparse rows for analytics, within limits; it stays valid
 // after the transaction.
 func (g *Graph) Snapshot(l graph.Limits) (*graph.CSR, error) {

@@ -41,36 +41,6 @@ func (a *app) inGraph(cmd *cobra.Command, f func(g *db.Graph) error) error {
 	})
 }
 
-// nearNames is how many names are offered instead of one that does not exist.
-const nearNames = 5
-
-// node finds a node by its name, or by one that differs in case only, or explains which names come near.
-func (a *app) node(g *db.Graph, name string) (graph.Node, error) {
-	n, err := g.Node(name)
-	if !errors.Is(err, db.ErrNotFound) {
-		return n, err
-	}
-	near, err := g.SearchLabels(name, nearNames)
-	if err != nil {
-		return n, err
-	}
-	hint := "`glim graph search TEXT` finds names by a part of them"
-	for i, m := range near {
-		if strings.EqualFold(m.Name, strings.TrimSpace(name)) {
-			return g.Node(m.Name)
-		}
-		if i == 0 {
-			hint = "did you mean " + m.Name
-		} else {
-			hint += ", " + m.Name
-		}
-		if i == len(near)-1 {
-			hint += "?"
-		}
-	}
-	return n, notFound(hint, "no entity %q", name)
-}
-
 // described is "person, 4 relations".
 func described(n *graph.Node) string {
 	kind := strings.ToLower(n.Type)

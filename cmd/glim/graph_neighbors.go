@@ -15,7 +15,7 @@ func (a *app) graphNeighbors() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "neighbors NAME",
 		Short: "List the entities around one, level by level",
-		Long:  "Neighbors lists the entities that a walk of --depth steps reaches, level by level, in each the best connected first;\n--json adds the relations among them.",
+		Long:  "Neighbors lists the entities that a walk of --depth steps reaches, level by level, in each the best connected first;\n--json adds the relations among them.\n" + nameHelp,
 		Example: `  glim graph neighbors "Maren Holt"
   glim graph neighbors "Maren Holt" --depth 2 --max 500 --json`,
 		Args: args(cobra.ExactArgs(1)),

@@ -13,7 +13,7 @@ func (a *app) graphShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Show an entity with its relations and sources",
-		Long:  "Show tells all that is known about an entity: type, description, documents, and its relations, the weightiest first.",
+		Long:  "Show tells all that is known about an entity: type, description, documents, and its relations, the weightiest first.\n" + nameHelp,
 		Example: `  glim graph show "Maren Holt"
   glim graph show "maren holt" --limit 100
   glim graph show 青石港 --json`,
