@@ -109,7 +109,8 @@ func (d *DB) wire() (err error) {
 		Updater: d.log, Vectors: d.vectors, Workspace: defaultWorkspace,
 		Extractor: d.models.extractor, Summarizer: d.models.summarizer,
 		Embedder: d.models.embedder, Tokenizer: d.models.tokenizer,
-		M: o.Vectors.M, EfConstruction: o.Vectors.EfConstruction,
+		Layout: vector.Config{Kind: o.Vectors.Kind, Quantization: o.Vectors.Quantization,
+			M: o.Vectors.M, EfConstruction: o.Vectors.EfConstruction},
 		Admit: d.stampModels, Options: o.Index, Now: o.Now, Logger: o.Logger,
 	})
 	if err != nil {

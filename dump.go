@@ -63,6 +63,8 @@ type collectionRecord struct {
 	Model          string `json:"model"`
 	M              int    `json:"m"`
 	EfConstruction int    `json:"ef_construction"`
+	Kind           string `json:"kind"`
+	Quantization   string `json:"quantization"`
 }
 
 type vectorRecord struct {
@@ -187,7 +189,7 @@ func (x *dumper) collections() error {
 		}
 		open, kept = append(open, c), append(kept, name)
 		cfg := c.Config()
-		rec := collectionRecord{cfg.Metric.String(), cfg.Dim, cfg.Model, cfg.M, cfg.EfConstruction}
+		rec := collectionRecord{cfg.Metric.String(), cfg.Dim, cfg.Model, cfg.M, cfg.EfConstruction, cfg.Kind.String(), cfg.Quantization.String()}
 		if err := x.w.Record(kindCollection, []string{name}, rec, nil); err != nil {
 			return err
 		}

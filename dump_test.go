@@ -30,7 +30,7 @@ func fillOdd(tx *db.Tx) error {
 		name := "space" + s[:min(len(s), 100)]
 		errs = append(errs, tx.KV(name).Put([]byte(s), []byte(s)), tx.KV("all").Put([]byte(s), fmt.Appendf(nil, "%d", i)))
 	}
-	for _, c := range []vector.Config{{Metric: vector.Cosine, Dim: 3}, {Metric: vector.Dot, Dim: 3, Model: "港"}, {Metric: vector.L2, Dim: 3, M: 8, EfConstruction: 64}} {
+	for _, c := range []vector.Config{{Metric: vector.Cosine, Dim: 3}, {Metric: vector.Dot, Dim: 3, Model: "港", Kind: vector.IVF, Quantization: vector.Binary}, {Metric: vector.L2, Dim: 3, M: 8, EfConstruction: 64}} {
 		v, err := tx.CreateVectors("points/"+c.Metric.String(), c)
 		if err != nil {
 			return err

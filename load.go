@@ -254,10 +254,10 @@ func (l *loader) vector(b *kv.Batch, rec *dump.Record) error {
 			return err
 		}
 		c := vector.Config{Dim: v.Dim, Model: v.Model, M: v.M, EfConstruction: v.EfConstruction}
-		for c.Metric = vector.Cosine; c.Metric.String() != v.Metric; c.Metric++ {
-			if c.Metric >= vector.L2 {
-				return fmt.Errorf("unknown metric %q", v.Metric)
-			}
+		err := errors.Join(named("metric", &c.Metric, vector.L2, v.Metric), named("kind", &c.Kind, vector.IVF, v.Kind),
+			named("quantization", &c.Quantization, vector.Binary, v.Quantization))
+		if err != nil {
+			return err
 		}
 		coll, err := l.d.vectors.Create(b, defaultWorkspace, name, c)
 		l.collections[name] = coll
@@ -307,4 +307,20 @@ func clearLoading(b *kv.Batch) error {
 	}
 	s.Loading = false
 	return writeStamp(b, s)
+}
+
+// named sets v to the value up to last that is called name; no name is the zero value.
+func named[T interface {
+	~uint8
+	String() string
+}](what string, v *T, last T, name string) error {
+	if name == "" {
+		return nil
+	}
+	for *v = 0; (*v).String() != name; *v++ {
+		if *v >= last {
+			return fmt.Errorf("unknown %s %q", what, name)
+		}
+	}
+	return nil
 }

@@ -73,9 +73,13 @@ type Options struct {
 	Vectors VectorOptions
 }
 
-// VectorOptions are parameters of the HNSW graphs behind vector collections. M and EfConstruction are stored
-// when a collection is created; later values apply to new collections only.
+// VectorOptions are parameters of the indexes behind the documents' vector collections. All but ExactBytes are
+// stored when a collection is created; later values apply to new collections only.
 type VectorOptions struct {
+	// Kind is the index of a collection that is too large to be scanned; the zero value is vector.HNSW.
+	Kind vector.Kind
+	// Quantization is what that index compares; the zero value is vector.Int8.
+	Quantization vector.Quantization
 	// M is the number of links per vector; 0: 16, range 4 to 64.
 	M int
 	// EfConstruction is the beam width of insertion; 0: 128, range 16 to 2,048.
@@ -177,6 +181,8 @@ func (o Options) withDefaults() (Options, error) {
 	check(v.M == 0 || vector.MinM <= v.M && v.M <= vector.MaxM, "Vectors.M", v.M, "0 or %d to %d", vector.MinM, vector.MaxM)
 	check(v.EfConstruction == 0 || vector.MinEfConstruction <= v.EfConstruction && v.EfConstruction <= vector.MaxEfConstruction,
 		"Vectors.EfConstruction", v.EfConstruction, "0 or %d to %d", vector.MinEfConstruction, vector.MaxEfConstruction)
+	check(v.Kind <= vector.IVF, "Vectors.Kind", v.Kind, "vector.HNSW or vector.IVF")
+	check(v.Quantization <= vector.Binary, "Vectors.Quantization", v.Quantization, "vector.Int8, vector.Float32 or vector.Binary")
 	errs = append(errs, optionErrors("Query", o.Query.Validate())...)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -152,9 +152,9 @@ type Config struct {
 	Summarizer Summarizer
 	Embedder   llm.Embedder
 	Tokenizer  llm.Tokenizer
-	// Vector layout of collections that are created: links per vector and beam of insertion, 0 for the
-	// defaults of package vector.
-	M, EfConstruction int
+	// Layout holds the tuning fields of the vector collections that are created; the zero value means the
+	// defaults of package vector. Metric, Dim and Model are not looked at: they follow from the embedder.
+	Layout vector.Config
 	// Admit may refuse the documents of an Enqueue call, or stage what belongs to the first ones, in the
 	// batch that stores them; nil refuses none.
 	Admit func(b *kv.Batch) error

@@ -41,8 +41,8 @@ func (p *Pipeline) create(b *kv.Batch) (stores, error) {
 	if s.graph, err = graph.Create(b, p.cfg.Workspace, record.GraphName, graph.Config{}); err != nil {
 		return s, err
 	}
-	cfg := vector.Config{Metric: vector.Cosine, Dim: p.cfg.Embedder.Dim(), Model: p.cfg.Embedder.ID(),
-		M: p.cfg.M, EfConstruction: p.cfg.EfConstruction}
+	cfg := p.cfg.Layout
+	cfg.Metric, cfg.Dim, cfg.Model = vector.Cosine, p.cfg.Embedder.Dim(), p.cfg.Embedder.ID()
 	for _, c := range s.byName() {
 		have, err := p.cfg.Vectors.Collection(b, p.cfg.Workspace, c.name)
 		if errors.Is(err, kv.ErrNotFound) {

@@ -30,6 +30,54 @@ func (m Metric) String() string {
 	return fmt.Sprintf("metric(%d)", uint8(m))
 }
 
+// Kind tells which index a collection gets once it has outgrown the exact threshold. The numbers are on disk.
+type Kind uint8
+
+const (
+	// HNSW is a navigable small-world graph: the best recall for its time above a few hundred dimensions.
+	HNSW Kind = iota
+	// IVF is a list of codes for each of many cells around centroids: built in seconds, small, and as fast
+	// as a graph at low dimensions.
+	IVF
+)
+
+// String returns the kind's name in lower case.
+func (k Kind) String() string {
+	switch k {
+	case HNSW:
+		return "hnsw"
+	case IVF:
+		return "ivf"
+	}
+	return fmt.Sprintf("kind(%d)", uint8(k))
+}
+
+// Quantization tells what an index compares before the float32 rows decide. The numbers are on disk.
+type Quantization uint8
+
+const (
+	// Int8 compares one byte a value, symmetric, with a scale for each vector: a quarter of the memory
+	// traffic, and after rescoring the recall of float32.
+	Int8 Quantization = iota
+	// Float32 compares the rows themselves.
+	Float32
+	// Binary compares one bit a value, its sign: for large dimensions only, with more to rescore.
+	Binary
+)
+
+// String returns the name in lower case.
+func (q Quantization) String() string {
+	switch q {
+	case Int8:
+		return "int8"
+	case Float32:
+		return "float32"
+	case Binary:
+		return "binary"
+	}
+	return fmt.Sprintf("quantization(%d)", uint8(q))
+}
+
 // Limits and defaults of Config.
 const (
 	// MaxDim bounds the dimension: far above any embedding model, far below where an int8 dot product
@@ -53,7 +101,7 @@ const (
 )
 
 // Config is stored when a collection is created. Metric, Dim and Model are fixed from then on: Create with
-// others fails. M and EfConstruction are tuning: the stored values stay in force, whatever Create is given.
+// others fails. The other fields are tuning: the stored values stay in force, whatever Create is given.
 type Config struct {
 	// Metric is how vectors compare; the zero value is Cosine.
 	Metric Metric
@@ -62,6 +110,10 @@ type Config struct {
 	// Model names the embedding model. It is compared when the collection is opened with Create, so that
 	// vectors of two models never meet; empty is a name like any other. It is UTF-8.
 	Model string
+	// Kind is the index that a large collection gets; the zero value is HNSW.
+	Kind Kind
+	// Quantization is what that index compares; the zero value is Int8.
+	Quantization Quantization
 	// M is the number of links per vector and level of a graph index (twice as many on the ground level),
 	// MinM to MaxM; 0 means DefaultM.
 	M int
@@ -77,7 +129,7 @@ func (c Config) fits(o Config) bool {
 
 // String names every field.
 func (c Config) String() string {
-	return fmt.Sprintf("metric %v, dimension %d, model %q, M %d, efConstruction %d", c.Metric, c.Dim, c.Model, c.M, c.EfConstruction)
+	return fmt.Sprintf("metric %v, dimension %d, model %q, %v over %v, M %d, efConstruction %d", c.Metric, c.Dim, c.Model, c.Kind, c.Quantization, c.M, c.EfConstruction)
 }
 
 // withDefaults fills zero fields and checks ranges.
@@ -94,6 +146,10 @@ func (c Config) withDefaults(name string) (Config, error) {
 	switch {
 	case c.Metric > L2:
 		return Config{}, fmt.Errorf("%w: collection %q: unknown %v", ErrConfig, name, c.Metric)
+	case c.Kind > IVF:
+		return Config{}, fmt.Errorf("%w: collection %q: unknown %v", ErrConfig, name, c.Kind)
+	case c.Quantization > Binary:
+		return Config{}, fmt.Errorf("%w: collection %q: unknown %v", ErrConfig, name, c.Quantization)
 	case !utf8.ValidString(c.Model):
 		return Config{}, fmt.Errorf("%w: collection %q: model %q is not UTF-8", ErrConfig, name, c.Model)
 	case c.Dim < 1 || c.Dim > MaxDim:

@@ -50,7 +50,9 @@ func encodeMeta(id collectionID, c Config) []byte {
 	b = codec.AppendUvarint(b, uint64(c.Dim))
 	b = codec.AppendString(b, c.Model)
 	b = codec.AppendUvarint(b, uint64(c.M))
-	return codec.AppendUvarint(b, uint64(c.EfConstruction))
+	b = codec.AppendUvarint(b, uint64(c.EfConstruction))
+	b = codec.AppendUvarint(b, uint64(c.Kind))
+	return codec.AppendUvarint(b, uint64(c.Quantization))
 }
 
 func decodeMeta(name string, v []byte) (collectionID, Config, error) {
@@ -58,13 +60,20 @@ func decodeMeta(name string, v []byte) (collectionID, Config, error) {
 	id := collectionID(r.Uvarint())
 	metric := r.Uvarint()
 	c := Config{Dim: r.Int(), Model: r.String(), M: r.Int(), EfConstruction: r.Int()}
+	kind, quant := uint64(HNSW), uint64(Int8)
+	if r.Err() == nil && r.Len() > 0 { // records of older stores end here
+		kind, quant = r.Uvarint(), r.Uvarint()
+	}
 	if err := r.Done(); err != nil {
 		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: %w", kv.ErrCorrupt, name, err)
 	}
 	if metric > uint64(L2) {
 		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: metric %d", kv.ErrCorrupt, name, metric)
 	}
-	c.Metric = Metric(metric)
+	if kind > uint64(IVF) || quant > uint64(Binary) {
+		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: kind %d, quantization %d", kv.ErrCorrupt, name, kind, quant)
+	}
+	c.Metric, c.Kind, c.Quantization = Metric(metric), Kind(kind), Quantization(quant)
 	if full, err := c.withDefaults(name); err != nil || full != c {
 		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: %v", kv.ErrCorrupt, name, c)
 	}
