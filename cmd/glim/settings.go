@@ -67,7 +67,7 @@ var settingTable = []setting{
 	{flag: "embed-dim", usage: "`dimension` of the embedding model's vectors", field: func(s *settings) any { return &s.EmbedDim }},
 	{flag: "embed-base-url", usage: "`URL` for embeddings when it is another one", field: func(s *settings) any { return &s.EmbedURL }},
 	{flag: "embed-api-key", secret: true, field: func(s *settings) any { return &s.EmbedKey }},
-	{flag: "timeout", usage: "time limit of one model call, its repetitions included", field: func(s *settings) any { return &s.Timeout }},
+	{flag: "timeout", usage: "time limit of one attempt of a model call, and of each silence of a streamed reply", field: func(s *settings) any { return &s.Timeout }},
 	{flag: "retries", usage: "how often a failed model call is repeated, 0 to 100", field: func(s *settings) any { return &s.Retries }},
 	{flag: "language", usage: "language of extracted descriptions", field: func(s *settings) any { return &s.Language }},
 }

@@ -70,6 +70,13 @@ func (c *Chat) body(req llm.Request) map[string]any {
 // Generate implements llm.Chat. What a model reports as its reasoning in a field of its own is not part of the
 // reply. A refusal is a reply with FinishFilter.
 func (c *Chat) Generate(ctx context.Context, req llm.Request) iter.Seq2[llm.Delta, error] {
+	return llm.Deadline(unlimitedChat{c}, c.Timeout).Generate(ctx, req)
+}
+
+// unlimitedChat is a Chat without its time limit.
+type unlimitedChat struct{ *Chat }
+
+func (c unlimitedChat) Generate(ctx context.Context, req llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		// Breaking the loop ends the call, not only the reading.
 		ctx, cancel := context.WithCancel(ctx)

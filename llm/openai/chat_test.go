@@ -3,10 +3,12 @@ package openai
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/glimdb/db/llm"
@@ -253,6 +255,86 @@ func TestCallerDeadline(t *testing.T) {
 	_, err = llm.Complete(t.Context(), srv.chat(t, func(c *Config) { c.HTTPClient = &client }), hello)
 	if !errors.Is(err, llm.ErrTimeout) || !llm.Retryable(err) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// transport answers requests without a network, so that a test may run on a clock of its own.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Config.Timeout, here from the environment, ends what a server leaves unanswered, embeddings included.
+func TestTimeoutOfSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})}
+		chat, embed, err := FromEnv(func(name string) string {
+			return map[string]string{EnvChatModel: "tiny", EnvEmbedModel: "bge-m3", EnvTimeout: "90s"}[name]
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chat.HTTPClient, embed.HTTPClient = client, client
+		c, err := NewChat(chat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := NewEmbedder(embed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, call := range map[string]func() error{
+			"chat":   func() error { _, err := llm.Complete(t.Context(), c, hello); return err },
+			"embed":  func() error { _, err := e.Embed(t.Context(), []string{"moon"}, llm.ForQuery); return err },
+			"AskDim": func() error { _, err := AskDim(t.Context(), embed); return err },
+		} {
+			began := time.Now()
+			err := call()
+			if took := time.Since(began); !errors.Is(err, llm.ErrTimeout) || !llm.Retryable(err) || took != 90*time.Second {
+				t.Errorf("%s: %v after %v, want a retryable timeout after 90s", name, err, took)
+			}
+		}
+	})
+}
+
+// The limit is one of silence: a reply of which each word comes in time may take any time, and one that falls
+// silent in its middle ends.
+func TestTimeoutOfSlowReply(t *testing.T) {
+	const words = 10
+	for name, c := range map[string]struct {
+		pause time.Duration
+		want  error
+	}{"slow": {50 * time.Second, nil}, "stuck": {70 * time.Second, llm.ErrTimeout}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				chat, err := NewChat(Config{ChatModel: "tiny", Timeout: time.Minute, HTTPClient: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+					body, w := io.Pipe()
+					go func() {
+						for i := range words {
+							fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":\"%d \"}}]}\n\n", i)
+							select {
+							case <-time.After(c.pause):
+							case <-r.Context().Done():
+								w.CloseWithError(r.Context().Err())
+								return
+							}
+						}
+						fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+						w.Close()
+					}()
+					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body, Request: r}, nil
+				})}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := llm.Complete(t.Context(), chat, hello)
+				if !errors.Is(err, c.want) || c.want == nil && r.Text != "0 1 2 3 4 5 6 7 8 9 " {
+					t.Errorf("%q, %v; want error %v", r.Text, err, c.want)
+				}
+			})
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // DefaultBaseURL is OpenAI's own.
@@ -23,6 +24,7 @@ const (
 	EnvEmbedDim     = "GLIM_EMBED_DIM"
 	EnvEmbedKey     = "GLIM_EMBED_API_KEY"  // when embeddings come from another server
 	EnvEmbedBaseURL = "GLIM_EMBED_BASE_URL" // likewise
+	EnvTimeout      = "GLIM_TIMEOUT"        // a duration such as 90s or 2m, for both
 )
 
 // Config says where the models are and how to call them. The zero value is OpenAI without a key.
@@ -35,8 +37,12 @@ type Config struct {
 	// Headers are added to each request, and replace those that the client would set.
 	Headers map[string]string
 	// HTTPClient is used as it is; default one that follows no redirects, honours the proxy variables and has no
-	// limit on the length of a call: llm.Deadline is for that.
+	// limit on the length of a call: Timeout is for that.
 	HTTPClient *http.Client
+	// Timeout bounds one embedding call, and each silence of the chat model: before its first word and between
+	// two, so that a long reply may take its time. What it ends is a retryable *llm.Error with llm.ErrTimeout.
+	// 0: no limit of its own. db.Options.ModelTimeout holds as well; the shorter one counts.
+	Timeout time.Duration
 	// MaxReply bounds the bytes of one reply; default 64 MiB.
 	MaxReply int64
 
@@ -75,8 +81,8 @@ func (e *ConfigError) Error() string { return "openai: " + e.Field + ": " + e.Pr
 
 // FromEnv returns the configurations for chat and for embeddings that the environment describes; getenv is
 // os.Getenv or a stand-in. They differ when EnvEmbedBaseURL or EnvEmbedKey is set; a key is never sent to an
-// address it was not given for, so EnvEmbedBaseURL without EnvEmbedKey means no key. An EnvEmbedDim that is
-// no positive number is a *ConfigError.
+// address it was not given for, so EnvEmbedBaseURL without EnvEmbedKey means no key. EnvTimeout holds for both. An
+// EnvEmbedDim that is no positive number, or an EnvTimeout that is no positive duration, is a *ConfigError.
 func FromEnv(getenv func(string) string) (chat, embed Config, err error) {
 	chat = Config{BaseURL: getenv(EnvBaseURL), Key: getenv(EnvKey), ChatModel: getenv(EnvChatModel)}
 	embed = Config{BaseURL: chat.BaseURL, Key: chat.Key, EmbedModel: getenv(EnvEmbedModel)}
@@ -90,6 +96,12 @@ func FromEnv(getenv func(string) string) (chat, embed Config, err error) {
 		if embed.EmbedDim, err = strconv.Atoi(dim); err != nil || embed.EmbedDim < 1 {
 			return Config{}, Config{}, &ConfigError{Field: EnvEmbedDim, Problem: fmt.Sprintf("%q is no positive number", dim)}
 		}
+	}
+	if limit := getenv(EnvTimeout); limit != "" {
+		if chat.Timeout, err = time.ParseDuration(limit); err != nil || chat.Timeout <= 0 {
+			return Config{}, Config{}, &ConfigError{Field: EnvTimeout, Problem: fmt.Sprintf("%q is no positive duration such as 90s or 2m", limit)}
+		}
+		embed.Timeout = chat.Timeout
 	}
 	return chat, embed, nil
 }
@@ -135,6 +147,9 @@ func (c Config) endpoint() (*endpoint, error) {
 	}
 	if strings.ContainsAny(c.Key, "\r\n") {
 		return nil, &ConfigError{Field: "Key", Problem: "contains a line break"}
+	}
+	if c.Timeout < 0 {
+		return nil, &ConfigError{Field: "Timeout", Problem: fmt.Sprintf("%v is negative", c.Timeout)}
 	}
 	if c.MaxReply <= 0 {
 		c.MaxReply = defaultMaxReply

@@ -106,7 +106,15 @@ func (e *Embedder) Embed(ctx context.Context, texts []string, kind llm.Kind) ([]
 	return vecs, nil
 }
 
+// ask makes one call within the time limit. The number and the lengths of the vectors are the server's.
 func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error) {
+	return llm.DeadlineEmbedder(unlimitedEmbedder{e}, e.Timeout).Embed(ctx, texts, llm.ForDocument)
+}
+
+// unlimitedEmbedder is an Embedder without time limit, prefixes and checks.
+type unlimitedEmbedder struct{ *Embedder }
+
+func (e unlimitedEmbedder) Embed(ctx context.Context, texts []string, _ llm.Kind) ([][]float32, error) {
 	body := map[string]any{"model": e.EmbedModel, "input": texts}
 	if e.sendDim {
 		body["dimensions"] = e.dim

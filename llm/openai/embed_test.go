@@ -93,6 +93,7 @@ func TestConfigErrors(t *testing.T) {
 		"BaseURL":    {ChatModel: "m", BaseURL: "localhost:11434"},
 		"Key":        {ChatModel: "m", Key: "a\nb"},
 		"ChatParams": {ChatModel: "m", ChatParams: map[string]any{"f": func() {}}},
+		"Timeout":    {ChatModel: "m", Timeout: -1},
 	} {
 		_, err := NewChat(cfg)
 		var bad *ConfigError
@@ -159,6 +160,19 @@ func TestFromEnv(t *testing.T) {
 		var bad *ConfigError
 		if _, _, err := FromEnv(env(EnvEmbedDim, dim)); !errors.As(err, &bad) || bad.Field != EnvEmbedDim {
 			t.Errorf("%s: %v", dim, err)
+		}
+	}
+	if chat.Timeout != 0 {
+		t.Errorf("a limit of %v that nobody asked for", chat.Timeout)
+	}
+	chat, embed, err = FromEnv(env(EnvTimeout, "90s"))
+	if err != nil || chat.Timeout != 90*time.Second || embed.Timeout != 90*time.Second {
+		t.Errorf("%v and %v, %v", chat.Timeout, embed.Timeout, err)
+	}
+	for _, limit := range []string{"x", "0s", "-1s", "30"} {
+		var bad *ConfigError
+		if _, _, err := FromEnv(env(EnvTimeout, limit)); !errors.As(err, &bad) || bad.Field != EnvTimeout {
+			t.Errorf("%s: %v", limit, err)
 		}
 	}
 }
