@@ -322,7 +322,7 @@ func TestTimeoutOfSlowReply(t *testing.T) {
 							}
 						}
 						fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
-						w.Close()
+						_ = w.Close() // that of a pipe never fails
 					}()
 					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body, Request: r}, nil
 				})}})
