@@ -219,13 +219,22 @@ func TestHC03_PowerLossAtEveryOperation(t *testing.T) {
 	}
 }
 
+// faultStep is the distance between two operations that fail: each one, but in short runs, whose checked builds
+// take ten times as long.
+func faultStep() int {
+	if testing.Short() {
+		return 5
+	}
+	return 1
+}
+
 // The same with a disk that is full, or broken, from the k-th operation on: the failed call says so, later
 // ones are refused, reads work, and after reopening exactly the acknowledged changes are there.
 func TestHC19_DiskFullAtEveryOperation(t *testing.T) {
 	base := crashBase(t)
 	want := states(t, base)
 	acked := 0
-	n := testkit.EveryFault(t, testkit.Loop{Seed: 3, Base: base}, testkit.ErrNoSpace, crashRun(t, &acked), crashVerify(t, want, &acked, false))
+	n := testkit.EveryFault(t, testkit.Loop{Seed: 3, Base: base, Step: faultStep()}, testkit.ErrNoSpace, crashRun(t, &acked), crashVerify(t, want, &acked, false))
 	t.Logf("%d fault points, each verified twice", n)
 }
 
@@ -233,6 +242,6 @@ func TestHC19_BrokenDiskAtEveryOperation(t *testing.T) {
 	base := crashBase(t)
 	want := states(t, base)
 	acked := 0
-	n := testkit.EveryFault(t, testkit.Loop{Seed: 4, Base: base}, testkit.ErrIO, crashRun(t, &acked), crashVerify(t, want, &acked, false))
+	n := testkit.EveryFault(t, testkit.Loop{Seed: 4, Base: base, Step: faultStep()}, testkit.ErrIO, crashRun(t, &acked), crashVerify(t, want, &acked, false))
 	t.Logf("%d fault points, each verified twice", n)
 }
