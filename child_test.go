@@ -26,12 +26,15 @@ const (
 const (
 	childInserts = "inserts" // inserts fifty documents, telling each and the size of the log, and waits
 	childOffline = "offline" // works without a network
+	childStorm   = "storm"   // changes all kinds of data at once, telling each change, until it is killed
 )
 
 func child(mode, dir string) error {
 	switch mode {
 	case childInserts:
 		return insertAndWait(dir)
+	case childStorm:
+		return storm(dir)
 	case childOffline:
 		return workOffline(dir)
 	}
