@@ -169,7 +169,8 @@ func (k *checker) run() error {
 
 // rows holds every stored row against its id key and its copy in memory.
 func (k *checker) rows() (int, error) {
-	vec, codes := make([]float32, k.c.config.Dim), make([]int8, k.c.config.Dim)
+	vec := make([]float32, k.c.config.Dim)
+	codes := slices.Clone(k.c.gen.Load().points.NewProbe().codes)
 	prefix := collectionPrefix(k.c.ws, kindRow, k.c.id)
 	return k.each(prefix, func(key, value []byte) {
 		ord, err := rowOrdinal(key, len(prefix))
@@ -216,7 +217,7 @@ func (k *checker) memory(ord uint64, id string, vec []float32, codes []int8) str
 		return "differs from memory"
 	}
 	s, i := p.seg(slot), int(slot&(simd.SegmentRows-1))
-	if s.facts[i] != encode(vec, codes) || !slices.Equal(s.codes[i*p.codeStride:][:len(codes)], codes) {
+	if s.facts[i] != p.encode(vec, codes) || !slices.Equal(p.codesOf(s.codes, i), codes) {
 		return "codes in memory are those of another vector"
 	}
 	return ""

@@ -143,7 +143,7 @@ func (c *Collection) work() bool {
 // adopt gives the collection an index once it has outgrown the exact threshold.
 func (c *Collection) adopt() {
 	g := c.gen.Load()
-	if g.index != nil || c.set.o.NewIndex == nil || c.codeBytes() <= c.set.o.ExactBytes || g.points.Len() == 0 {
+	if g.index != nil || c.set.o.NewIndex == nil || c.size() <= c.set.o.ExactBytes || g.points.Len() == 0 {
 		return
 	}
 	x := c.newIndex()
@@ -155,10 +155,8 @@ func (c *Collection) adopt() {
 	c.gen.Store(next)
 }
 
-// codeBytes is the size of the codes of the present vectors.
-func (c *Collection) codeBytes() int64 {
-	return int64(c.count.Load().n) * int64(c.gen.Load().points.codeStride)
-}
+// size is the number of values of the present vectors: the bytes of their int8 codes, where there are any.
+func (c *Collection) size() int64 { return int64(c.count.Load().n) * int64(c.config.Dim) }
 
 // take feeds up to n slots of the tail to the index. While that holds ghosts it waits: what is inserted among
 // vectors that lie nowhere is badly linked for good.

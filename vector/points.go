@@ -9,32 +9,40 @@ import (
 	"github.com/glimdb/db/kv"
 )
 
-// Points are the vectors of one collection in memory, by slot: float32 rows, their int8 codes, and the
-// commits between which each is visible. Slots are dense, ascend with the order of commit, and are never
-// used twice: a collection sheds dead slots by moving to new Points.
+// Points are the vectors of one collection in memory, by slot: float32 rows, what the collection's
+// quantisation compares instead of them, and the commits between which each is visible. Slots are dense,
+// ascend with the order of commit, and are never used twice: a collection sheds dead slots by moving to new
+// Points.
 //
 // One goroutine appends at a time. Readers take no lock: everything about a slot but the end of its life
 // is written before Len counts it and never again.
 type Points struct {
 	config     Config
 	stride     int // float32 values from row to row
-	codeStride int // codes from row to row
+	codeStride int // codes from row to row; 0 without codes
 
 	n     atomic.Uint32
 	table atomic.Pointer[table]
+	// rows is stored before the table that counts its last segment.
+	rows atomic.Pointer[rows]
 }
 
 // table lists the segments. It is replaced, never changed, when one is added.
 type table struct {
 	segs  []*segment
-	rows  []*float32 // first row of each segment, as the gather kernels want it
-	codes []*int8
+	codes []*int8 // first codes of each segment, as the gather kernels want them; empty without codes
+}
+
+// rows lists the float32 rows by segment. It is replaced like a table. Nobody keeps it for longer than a
+// call, so that rows can be let go of.
+type rows struct {
+	segs  [][]float32
+	first []*float32
 }
 
 // segment holds simd.SegmentRows slots.
 type segment struct {
-	rows  []float32
-	codes []int8
+	codes []int8 // empty without codes
 	facts [simd.SegmentRows]facts
 	ids   [simd.SegmentRows]string
 	ords  [simd.SegmentRows]uint64
@@ -44,8 +52,8 @@ type segment struct {
 
 // facts is what a score needs beside the codes: row ≈ scale · codes, with ‖row − scale·codes‖ ≤ resid.
 type facts struct {
-	scale float32
-	resid float32
+	scale float32 // 0 without codes
+	resid float32 // 0 without codes
 	norm  float32 // ‖row‖
 }
 
@@ -56,7 +64,11 @@ func newPoints(c Config) *Points {
 		// Rows of many cache lines begin on one: a row then costs no extra line.
 		p.stride, p.codeStride = roundUp(c.Dim, cacheLine/4), roundUp(c.Dim, cacheLine)
 	}
+	if c.Quantization != Int8 {
+		p.codeStride = 0
+	}
 	p.table.Store(&table{})
+	p.rows.Store(&rows{})
 	return p
 }
 
@@ -85,8 +97,12 @@ func (p *Points) ID(slot uint32) string { return p.seg(slot).ids[slot&(simd.Segm
 
 // Vector returns the row of slot. It is shared: read only.
 func (p *Points) Vector(slot uint32) []float32 {
+	return p.row(p.rows.Load(), slot)
+}
+
+func (p *Points) row(r *rows, slot uint32) []float32 {
 	at := int(slot&(simd.SegmentRows-1)) * p.stride
-	return p.seg(slot).rows[at : at+p.config.Dim : at+p.config.Dim]
+	return r.segs[slot>>simd.SegmentShift][at : at+p.config.Dim : at+p.config.Dim]
 }
 
 // VisibleAt reports whether a view of commit lsn shows slot.
@@ -107,9 +123,9 @@ func (p *Points) seg(slot uint32) *segment { return p.table.Load().segs[slot>>si
 // once publish was called.
 func (p *Points) append(slot uint32, id string, ord uint64, added kv.LSN, v []float32) {
 	s, i := p.room(slot)
-	copy(s.rows[i*p.stride:], v)
+	copy(p.Vector(slot), v)
 	s.ids[i], s.ords[i], s.added[i] = id, ord, added
-	p.encode(s, i)
+	s.facts[i] = p.encode(v, p.codesOf(s.codes, i))
 }
 
 // room returns the segment of slot, adding one when slot is the first beyond the last.
@@ -117,25 +133,45 @@ func (p *Points) room(slot uint32) (*segment, int) {
 	t := p.table.Load()
 	at, i := int(slot>>simd.SegmentShift), int(slot&(simd.SegmentRows-1))
 	if at == len(t.segs) {
-		p.add(&segment{rows: make([]float32, simd.SegmentRows*p.stride), codes: make([]int8, simd.SegmentRows*p.codeStride)})
+		p.add([]*segment{{codes: make([]int8, simd.SegmentRows*p.codeStride)}},
+			[][]float32{make([]float32, simd.SegmentRows*p.stride)})
 		t = p.table.Load()
 	}
 	return t.segs[at], i
 }
 
-// add appends segments. It may write behind the old table's length, where no reader of that looks.
-func (p *Points) add(segs ...*segment) {
+// add appends segments and their rows. It may write behind the length of the old lists, where no reader of
+// those looks.
+func (p *Points) add(segs []*segment, floats [][]float32) {
+	r := *p.rows.Load()
+	for _, f := range floats {
+		r.segs, r.first = append(r.segs, f), append(r.first, &f[0])
+	}
+	p.rows.Store(&r)
 	t := *p.table.Load()
 	for _, s := range segs {
-		t.segs, t.rows, t.codes = append(t.segs, s), append(t.rows, &s.rows[0]), append(t.codes, &s.codes[0])
+		t.segs = append(t.segs, s)
+		if p.codeStride > 0 {
+			t.codes = append(t.codes, &s.codes[0])
+		}
 	}
 	p.table.Store(&t)
 }
 
-// encode derives the codes and facts of slot i of s from its row.
-func (p *Points) encode(s *segment, i int) {
-	row := s.rows[i*p.stride : i*p.stride+p.config.Dim]
-	s.facts[i] = encode(row, s.codes[i*p.codeStride:i*p.codeStride+p.config.Dim])
+// codesOf returns the codes of slot i out of those of its segment; none where there are none.
+func (p *Points) codesOf(codes []int8, i int) []int8 {
+	if p.codeStride == 0 {
+		return nil
+	}
+	return codes[i*p.codeStride : i*p.codeStride+p.config.Dim]
+}
+
+// encode derives the codes, where there are any, and the facts of row.
+func (p *Points) encode(row []float32, codes []int8) facts {
+	if p.codeStride == 0 {
+		return facts{norm: norm(row)}
+	}
+	return encode(row, codes)
 }
 
 // publish makes the slots below n readable.

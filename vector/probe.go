@@ -11,11 +11,11 @@ import (
 type Probe struct {
 	p     *Points
 	t     *table
-	vec   []float32 // padded to the points' stride
-	codes []int8
-	wide  []int16 // codes, widened for the kernels
+	vec   []float32 // padded to FloatPad
+	slot  uint32    // whose row vec is to hold; NoSlot when it holds what it should
+	codes []int8    // empty without codes
+	wide  []int16   // codes, widened for the kernels
 	f     facts
-	wideN int
 	sums  [MaxGather]int32
 }
 
@@ -24,19 +24,19 @@ const MaxGather = 256
 
 // NewProbe returns a probe for p, holding the zero vector.
 func (p *Points) NewProbe() *Probe {
-	pr := &Probe{p: p, wideN: roundUp(p.config.Dim, simd.CodePad)}
-	pr.vec = make([]float32, roundUp(p.config.Dim, simd.FloatPad))
-	pr.codes = make([]int8, p.config.Dim)
-	pr.wide = make([]int16, pr.wideN)
-	pr.t = p.table.Load()
+	pr := &Probe{p: p, t: p.table.Load(), vec: make([]float32, roundUp(p.config.Dim, simd.FloatPad)), slot: NoSlot}
+	if p.codeStride > 0 {
+		pr.codes = make([]int8, p.config.Dim)
+		pr.wide = make([]int16, roundUp(p.config.Dim, simd.CodePad))
+	}
 	return pr
 }
 
 // Set makes v, prepared as the metric asks, the probe's vector. It also notices points added since.
 func (pr *Probe) Set(v []float32) {
-	pr.t = pr.p.table.Load()
+	pr.t, pr.slot = pr.p.table.Load(), NoSlot
 	copy(pr.vec, v)
-	pr.f = encode(pr.vec[:len(pr.codes)], pr.codes)
+	pr.f = pr.p.encode(pr.Vector(), pr.codes)
 	for i, c := range pr.codes {
 		pr.wide[i] = int16(c)
 	}
@@ -44,40 +44,61 @@ func (pr *Probe) Set(v []float32) {
 
 // SetSlot makes the vector of slot the probe's.
 func (pr *Probe) SetSlot(slot uint32) {
-	pr.t = pr.p.table.Load()
+	pr.t, pr.slot = pr.p.table.Load(), slot
 	s, i := pr.t.segs[slot>>simd.SegmentShift], int(slot&(simd.SegmentRows-1))
-	copy(pr.vec, s.rows[i*pr.p.stride:(i+1)*pr.p.stride])
 	pr.f = s.facts[i]
-	for j, c := range s.codes[i*pr.p.codeStride : i*pr.p.codeStride+len(pr.codes)] {
+	for j, c := range pr.p.codesOf(s.codes, i) {
 		pr.wide[j] = int16(c)
+	}
+	if pr.p.byRows() {
+		pr.Vector()
 	}
 }
 
 // Vector returns the probe's vector. It is shared: read only, until the next Set.
-func (pr *Probe) Vector() []float32 { return pr.vec[:pr.p.config.Dim] }
+func (pr *Probe) Vector() []float32 {
+	vec := pr.vec[:pr.p.config.Dim]
+	if pr.slot != NoSlot {
+		copy(vec, pr.p.Vector(pr.slot))
+		pr.slot = NoSlot
+	}
+	return vec
+}
 
 // Limit is the number of slots that the probe can reach; slots added after Set may lie beyond.
 func (pr *Probe) Limit() uint32 { return uint32(len(pr.t.segs)) << simd.SegmentShift }
 
 // Distances sets out[i] to the approximate distance of slots[i], at most MaxGather of them and all below
-// Limit. Smaller is nearer: 1 − cosine, −dot, or the squared Euclidean distance. Cosine and dot are taken
-// from the int8 codes; L2 from the rows, because differences of near vectors drown in the codes' error.
+// Limit. Smaller is nearer: 1 − cosine, −dot, or the squared Euclidean distance. They come from the rows when
+// the quantisation is Float32 or the metric L2, because differences of near vectors drown in the error of
+// codes; else from the int8 codes.
 func (pr *Probe) Distances(slots []uint32, out []float32) {
-	if pr.p.config.Metric == L2 {
-		simd.L2Gather(pr.vec, pr.t.rows, pr.p.stride, slots, out)
-		return
-	}
-	sums := pr.sums[:len(slots)]
-	simd.DotI8Gather(pr.wide, pr.t.codes, pr.p.codeStride, slots, sums)
 	base := float32(0)
 	if pr.p.config.Metric == Cosine {
 		base = 1
 	}
+	if pr.p.byRows() {
+		r := pr.p.rows.Load()
+		if pr.p.config.Metric == L2 {
+			simd.L2Gather(pr.vec, r.first, pr.p.stride, slots, out)
+			return
+		}
+		simd.DotGather(pr.vec, r.first, pr.p.stride, slots, out)
+		for i, dot := range out[:len(slots)] {
+			out[i] = base - dot
+		}
+		return
+	}
+	sums := pr.sums[:len(slots)]
+	simd.DotI8Gather(pr.wide, pr.t.codes, pr.p.codeStride, slots, sums)
 	for i, slot := range slots {
 		f := &pr.t.segs[slot>>simd.SegmentShift].facts[slot&(simd.SegmentRows-1)]
 		out[i] = base - float32(sums[i])*(pr.f.scale*f.scale)
 	}
 }
+
+// byRows reports whether distances come from the float32 rows.
+func (p *Points) byRows() bool { return p.config.Quantization == Float32 || p.config.Metric == L2 }
 
 // score compares the float32 values. One kernel serves every caller, so that equal vectors have equal
 // scores wherever they are stored.

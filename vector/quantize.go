@@ -20,16 +20,18 @@ func encode(row []float32, codes []int8) facts {
 	root := float32(math.Sqrt(float64(len(row))))
 	if m < smallest {
 		clear(codes)
-		return facts{resid: smallest * root, norm: float32(math.Sqrt(float64(simd.Dot(row, row))))}
+		return facts{resid: smallest * root, norm: norm(row)}
 	}
 	scale := m / codeMax
 	err2 := simd.Quantize(row, codes, codeMax/m)
 	return facts{
 		scale: scale,
 		resid: scale * (float32(math.Sqrt(float64(err2)))*roundingUp + roundingSteps*root),
-		norm:  float32(math.Sqrt(float64(simd.Dot(row, row)))),
+		norm:  norm(row),
 	}
 }
+
+func norm(row []float32) float32 { return float32(math.Sqrt(float64(simd.Dot(row, row)))) }
 
 const (
 	// roundingUp covers the relative error of a float32 sum of MaxDim squares and of its root.

@@ -30,7 +30,7 @@ func (c *Collection) reclaim() {
 			g.gone = append(g.gone, slot)
 		}
 	}
-	abandon := g.index != nil && c.codeBytes() < c.set.o.ExactBytes/abandonShare
+	abandon := g.index != nil && c.size() < c.set.o.ExactBytes/abandonShare
 	rebuild := len(g.doomed) > 0 && len(g.doomed) > g.index.Stats().Nodes/rebuildShare
 	n := len(g.doomed)
 	if n > 0 && !abandon && !rebuild {
@@ -134,7 +134,7 @@ func (c *Collection) move(g *generation, rebuild, abandon bool) {
 func (p *Points) copy(slot uint32, old *Points, from uint32) {
 	s, i := p.room(slot)
 	o, j := old.seg(from), int(from&(simd.SegmentRows-1))
-	copy(s.rows[i*p.stride:(i+1)*p.stride], o.rows[j*p.stride:])
-	copy(s.codes[i*p.codeStride:(i+1)*p.codeStride], o.codes[j*p.codeStride:])
+	copy(p.Vector(slot), old.Vector(from))
+	copy(p.codesOf(s.codes, i), old.codesOf(o.codes, j))
 	s.facts[i], s.ids[i], s.ords[i], s.added[i] = o.facts[j], o.ids[j], o.ords[j], o.added[j]
 }

@@ -97,8 +97,8 @@ func (c *Collection) loadRun(r kv.Reader, from, to uint64) (loadedRows, error) {
 	rows, codes := make([]float32, simd.SegmentRows*p.stride), make([]int8, simd.SegmentRows*p.codeStride)
 	s, ids := &segment{}, idArena{}
 	seal := func() {
-		s.rows, s.codes = slices.Clone(rows), slices.Clone(codes)
-		p.add(s)
+		s.codes = slices.Clone(codes)
+		p.add([]*segment{s}, [][]float32{slices.Clone(rows)})
 		s = &segment{}
 	}
 	err := c.eachRow(r, from, to, func(ord uint64, value []byte) error {
@@ -108,7 +108,7 @@ func (c *Collection) loadRun(r kv.Reader, from, to uint64) (loadedRows, error) {
 		if err != nil {
 			return err
 		}
-		s.facts[i] = encode(row, codes[i*p.codeStride:i*p.codeStride+c.config.Dim])
+		s.facts[i] = p.encode(row, p.codesOf(codes, i))
 		s.ids[i], s.ords[i] = ids.keep(id), ord
 		if run.n++; i == simd.SegmentRows-1 {
 			seal()
@@ -204,16 +204,28 @@ func (l *loadedRows) haunted(known []uint64) (all *loadedRows, ghosts []uint32) 
 // have been published.
 func (p *Points) join(n uint32, q *Points, m uint32) uint32 {
 	base := uint32(len(p.table.Load().segs)) << simd.SegmentShift
-	p.add(q.table.Load().segs...)
+	p.add(q.table.Load().segs, q.rows.Load().segs)
 	if base == n {
 		return n + m
 	}
 	for slot := range m {
 		p.copy(n+slot, p, base+slot)
 	}
-	t := p.table.Load()
-	need := int(n+m+simd.SegmentRows-1) >> simd.SegmentShift
-	clear(t.segs[need:])
-	p.table.Store(&table{segs: t.segs[:need], rows: t.rows[:need], codes: t.codes[:need]})
+	p.cut(int(n+m+simd.SegmentRows-1) >> simd.SegmentShift)
 	return n + m
+}
+
+// cut drops all but the first n segments, which nobody may have seen.
+func (p *Points) cut(n int) {
+	t, r := *p.table.Load(), *p.rows.Load()
+	clear(t.segs[n:])
+	clear(r.segs[n:])
+	clear(r.first[n:])
+	t.segs, r.segs, r.first = t.segs[:n], r.segs[:n], r.first[:n]
+	if p.codeStride > 0 {
+		clear(t.codes[n:])
+		t.codes = t.codes[:n]
+	}
+	p.rows.Store(&r)
+	p.table.Store(&t)
 }

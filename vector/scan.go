@@ -1,6 +1,8 @@
 package vector
 
 import (
+	"math"
+
 	"github.com/glimdb/db/internal/simd"
 )
 
@@ -12,38 +14,86 @@ type scan struct {
 }
 
 // Search implements Searcher. What it returns provably contains the K admitted slots with the highest
-// scores: with q = q̂+e and x = x̂+f, q̂ and x̂ the decoded vectors,
-//
-//	|q·x − q̂·x̂| ≤ ‖q‖‖f‖ + ‖e‖‖x̂‖,
-//
-// so a slot whose score plus its bound stays below the K-th best score minus bound cannot be wanted.
+// scores, as a sieve does.
 func (s scan) Search(q Query, out []uint32) []uint32 {
-	b := newBounds(q.Probe)
-	low := make(floor, 0, min(q.K, int(s.hi-s.lo)))
-	type maybe struct {
-		slot uint32
-		high float32
-	}
-	var cands []maybe
-	var sums [simd.SegmentRows]int32
-	pr := q.Probe
+	v := newSieve(q.Probe, q.K)
+	s.sift(v, q.Admit)
+	return v.slots(out)
+}
+
+// sift lets the slots through v.
+func (s scan) sift(v *sieve, admit func(slot uint32) bool) {
+	var b block
+	pr := v.probe
+	floats := s.p.rows.Load()
 	for at := s.lo; at < s.hi; {
 		seg := pr.t.segs[at>>simd.SegmentShift]
 		first := int(at & (simd.SegmentRows - 1))
 		n := min(simd.SegmentRows-first, int(s.hi-at))
-		simd.DotI8Rows(pr.wide, seg.codes[first*s.p.codeStride:], s.p.codeStride, sums[:n])
+		switch {
+		case s.p.codeStride > 0:
+			simd.DotI8Rows(pr.wide, seg.codes[first*s.p.codeStride:], s.p.codeStride, b.sums[:n])
+		case s.p.config.Metric == L2:
+			simd.L2Rows(pr.vec, floats.segs[at>>simd.SegmentShift][first*s.p.stride:], s.p.stride, b.floats[:n])
+		default:
+			simd.DotRows(pr.vec, floats.segs[at>>simd.SegmentShift][first*s.p.stride:], s.p.stride, b.floats[:n])
+		}
 		for i := range n {
-			mid, err := b.score(sums[i], &seg.facts[first+i])
-			if mid+err < low.least(q.K) || !q.Admit(at+uint32(i)) {
-				continue
-			}
-			low = low.add(mid-err, q.K)
-			cands = append(cands, maybe{at + uint32(i), mid + err})
+			mid, err := v.b.score(&b, i, &seg.facts[first+i])
+			v.offer(at+uint32(i), mid, err, admit)
 		}
 		at += uint32(n)
 	}
-	least := low.least(q.K)
-	for _, c := range cands {
+}
+
+// block holds what the kernels found out about some rows: sums of products of codes, or, where there are no
+// codes, products or squared distances of the rows themselves.
+type block struct {
+	sums   [simd.SegmentRows]int32
+	floats [simd.SegmentRows]float32
+}
+
+// sieve keeps the slots that can be among the k with the highest scores and reach least, however the codes
+// were rounded: with q = q̂+e and x = x̂+f, q̂ and x̂ the decoded vectors,
+//
+//	|q·x − q̂·x̂| ≤ ‖q‖‖f‖ + ‖e‖‖x̂‖,
+//
+// so a slot whose score plus its bound stays below the k-th best score minus bound cannot be wanted.
+type sieve struct {
+	probe *Probe
+	b     bounds
+	k     int
+	low   floor   // of the lowest that the scores can be
+	least float32 // what a slot's highest score must reach, whatever the others are
+	kept  []kept
+}
+
+type kept struct {
+	slot uint32
+	high float32 // the highest that its score can be
+}
+
+func newSieve(pr *Probe, k int) *sieve {
+	return &sieve{probe: pr, b: newBounds(pr), k: k, least: lowest}
+}
+
+// lowest is below every score.
+const lowest = -math.MaxFloat32
+
+// offer takes in a slot whose score is mid, give or take err. admit is asked only about slots that could be
+// kept.
+func (v *sieve) offer(slot uint32, mid, err float32, admit func(slot uint32) bool) {
+	if mid+err < max(v.least, v.low.least(v.k)) || !admit(slot) {
+		return
+	}
+	v.low = v.low.add(mid-err, v.k)
+	v.kept = append(v.kept, kept{slot, mid + err})
+}
+
+// slots appends what can be wanted to out.
+func (v *sieve) slots(out []uint32) []uint32 {
+	least := v.low.least(v.k)
+	for _, c := range v.kept {
 		if c.high >= least {
 			out = append(out, c.slot)
 		}
@@ -51,9 +101,9 @@ func (s scan) Search(q Query, out []uint32) []uint32 {
 	return out
 }
 
-// bounds turn a product of codes into a value that orders like the score, and the largest error of it.
+// bounds turn what a kernel found into a value that orders like the score, and the largest error of it.
 type bounds struct {
-	l2           bool
+	l2, exact    bool // exact: the kernels compare the rows themselves
 	scale, resid float32
 	norm, slack  float32
 }
@@ -62,16 +112,25 @@ func newBounds(pr *Probe) bounds {
 	dim := float32(pr.p.config.Dim)
 	// The float32 kernels add n values in at least eight running sums.
 	const half = 1.0 / (1 << 24)
-	return bounds{l2: pr.p.config.Metric == L2, scale: pr.f.scale, resid: pr.f.resid, norm: pr.f.norm * roundingUp, slack: (dim/8 + 16) * half}
+	return bounds{
+		l2: pr.p.config.Metric == L2, exact: pr.p.codeStride == 0, scale: pr.f.scale, resid: pr.f.resid,
+		norm: pr.f.norm * roundingUp, slack: (dim/8 + 16) * half,
+	}
 }
 
-// score returns q·x for cosine and dot and 2q·x − ‖x‖² for L2, and its error bound.
-func (b *bounds) score(sum int32, f *facts) (mid, err float32) {
-	mid = float32(sum) * (b.scale * f.scale)
+// score returns q·x for cosine and dot; for L2 2q·x − ‖x‖² from codes, −‖q−x‖² from rows; and its error bound.
+func (b *bounds) score(k *block, i int, f *facts) (mid, err float32) {
+	reach := b.norm + f.norm
+	if b.exact {
+		if b.l2 {
+			return -k.floats[i], 2 * b.slack * reach * reach
+		}
+		return k.floats[i], 2 * b.slack * b.norm * f.norm
+	}
+	mid = float32(k.sums[i]) * (b.scale * f.scale)
 	err = b.norm*f.resid + b.resid*(f.norm+f.resid) + b.slack*b.norm*f.norm
 	if !b.l2 {
 		return mid, err
 	}
-	reach := b.norm + f.norm
 	return 2*mid - f.norm*f.norm, 2*err + b.slack*reach*reach
 }

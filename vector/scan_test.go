@@ -9,6 +9,16 @@ import (
 	"github.com/glimdb/db/kv"
 )
 
+// comparisons are the configurations of every metric and quantisation that go together.
+func comparisons(dim int) (all []Config) {
+	for _, m := range []Metric{Cosine, Dot, L2} {
+		for _, q := range []Quantization{Int8, Float32} {
+			all = append(all, Config{Metric: m, Dim: dim, Quantization: q})
+		}
+	}
+	return all
+}
+
 // The candidates of a scan always contain the true nearest, where the codes tell little: vectors that
 // differ by less than a code step, norms of many sizes, and crowds far from the origin.
 func TestScanIsExact(t *testing.T) {
@@ -36,11 +46,10 @@ func TestScanIsExact(t *testing.T) {
 		},
 	}
 	for name, shape := range shapes {
-		for _, metric := range []Metric{Cosine, Dot, L2} {
-			t.Run(fmt.Sprintf("%s/%v", name, metric), func(t *testing.T) {
+		for _, c := range comparisons(40) {
+			t.Run(fmt.Sprintf("%s/%v/%v", name, c.Metric, c.Quantization), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(3, 3))
 				const n, dim, k = 600, 40, 10
-				c := Config{Metric: metric, Dim: dim}
 				p := newPoints(c)
 				vec := make([]float32, dim)
 				for slot := range uint32(n) {

@@ -24,17 +24,27 @@ var variants = []struct {
 
 var metrics = []vector.Metric{vector.Cosine, vector.Dot, vector.L2}
 
+// comparisons are the configurations of every metric and quantisation that go together.
+func comparisons(dim int) (all []vector.Config) {
+	for _, m := range metrics {
+		for _, q := range []vector.Quantization{vector.Int8, vector.Float32} {
+			all = append(all, vector.Config{Metric: m, Dim: dim, Quantization: q})
+		}
+	}
+	return all
+}
+
 // TestConformance runs random inserts, replacements and deletes against a model, with views held at old
 // commits, uncommitted changes in a batch, and reopening, and compares every kind of search with brute
 // force.
 func TestConformance(t *testing.T) {
 	for _, variant := range variants {
-		for _, metric := range metrics {
-			t.Run(variant.name+"/"+metric.String(), func(t *testing.T) {
+		for _, c := range comparisons(24) {
+			t.Run(fmt.Sprintf("%s/%v/%v", variant.name, c.Metric, c.Quantization), func(t *testing.T) {
 				t.Parallel()
 				s := newStore(t, variant.exactBytes)
-				run := &machine{t: t, s: s, r: newRand(t, 7), metric: metric, dim: 24, now: model{}}
-				run.c = s.create("v", vector.Config{Metric: metric, Dim: run.dim})
+				run := &machine{t: t, s: s, r: newRand(t, 7), metric: c.Metric, dim: c.Dim, now: model{}}
+				run.c = s.create("v", c)
 				for round := range scaled(40) {
 					run.round(round)
 				}
