@@ -283,6 +283,8 @@ func (e zeroEmbedder) Embed(ctx context.Context, texts []string, kind llm.Kind) 
 	return v, err
 }
 
+// A question whose vector has no direction is near to nothing: every mode says that it found nothing and why, and
+// a name that stands in the question is found all the same.
 func TestHC16_ZeroQueryVector(t *testing.T) {
 	o := modelled(extracting(), nil)
 	o.Models.Embedder = zeroEmbedder{llmtest.NewEmbedder(8)}
@@ -290,8 +292,15 @@ func TestHC16_ZeroQueryVector(t *testing.T) {
 	insert(t, d, doc("mill", "E Ines Calder (runs the mill)"))
 	for _, mode := range retrieving {
 		res, err := d.Query(ctx, "who runs the mill", query.Options{Mode: mode, Want: query.WantContext})
-		if err != nil && !errors.Is(err, db.ErrEmbedding) || err == nil && res.Outcome == query.OutcomeOK {
-			t.Errorf("%s: %+v, %v; want a typed error or no result", mode, res, err)
+		if err != nil || res.Outcome != query.OutcomeNoResult || res.Context != "" ||
+			!slices.ContainsFunc(res.Reasons, func(r query.Reason) bool { return r.Code == query.ReasonNoDirection && r.Count == 1 }) ||
+			len(res.Data.Chunks)+len(res.Data.Entities)+len(res.Data.Relations)+len(res.Data.References) != 0 {
+			t.Errorf("%s: %+v, %v; want no result, because of no_direction", mode, res, err)
+		}
+		res, err = d.Query(ctx, "what does Ines Calder do", query.Options{Mode: mode, Want: query.WantContext})
+		named := mode != query.Naive // which looks for no entities
+		if err != nil || (res.Outcome == query.OutcomeOK) != named || named != (len(res.Data.Entities) == 1 && res.Data.Entities[0].Name == "Ines Calder") {
+			t.Errorf("%s, by name: %+v, %v; want the entity: %v", mode, res, err, named)
 		}
 	}
 }

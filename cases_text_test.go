@@ -232,46 +232,50 @@ func TestHC13_ChunksOfTheCaller(t *testing.T) {
 	}
 }
 
-// Control characters and bad bytes are cleaned out of a document, or refuse it; nobody else notices.
+// A text with some control characters and bad bytes is stored without them, and says so; one that is no text is
+// refused by a typed error that names the document, the field and the reason; nobody else notices.
 func TestHC14_OddText(t *testing.T) {
 	d := openTest(t, stubbed())
 	clean := doc("clean", "E Clean (is clean)")
 	insert(t, d, clean)
 	before := logical(t, d)
-	odd := index.Document{ID: "1", Path: "a\tb\x01.txt", Text: "Pump\x00 A\x01 \xff\xfe end"}
-	names := index.Document{ID: "odd\x00id\xc3", Text: "x"}
-	if _, err := d.Insert(ctx, odd); err != nil && !errors.Is(err, db.ErrDocument) {
-		t.Errorf("odd text: %v", err)
+
+	const path = "a\tb\x01.txt" // a path finds a file, so it stays as it is
+	r, err := d.Insert(ctx, index.Document{ID: "1", Path: path, Text: "Pump\x00 A\x01 \xff\xfe end"})
+	const removed = 4 // NUL, 0x01, 0xFF, 0xFE
+	if err != nil || len(r.Documents) != 1 || r.Documents[0].Removed != removed {
+		t.Errorf("receipt %+v, %v", r, err)
 	}
-	if _, err := d.Insert(ctx, names); err != nil && !errors.Is(err, db.ErrDocument) {
-		t.Errorf("odd id: %v", err)
+	info := get(t, d, "1")
+	text, err := d.Text(ctx, "1")
+	if err != nil || text != "Pump A  end" || info.Status != "processed" || info.Removed != removed || info.Bytes != len(text) || info.Path != path ||
+		!slices.Contains(info.Warnings, "4 control characters or invalid bytes removed from the text") {
+		t.Errorf("stored %q, %v; path %q; status %+v", text, err, info.Path, info)
 	}
-	stored := 0
-	for info, err := range d.Documents(ctx, index.Filter{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := d.Text(ctx, info.ID)
-		if err != nil || !utf8.ValidString(text) || strings.ContainsAny(text, "\x00\x01") {
-			t.Errorf("%q: stored text %q, %v", info.ID, text, err)
-		}
-		if info.ID == "clean" {
-			continue
-		}
-		stored++
-		if _, err := d.Delete(ctx, info.ID); err != nil {
-			t.Fatal(err)
-		}
+	if chunks := chunksOf(t, d, "1"); len(chunks) != 1 || chunks[0].Content != text {
+		t.Errorf("chunks %+v", chunks)
 	}
-	t.Logf("%d of 2 odd documents were stored", stored)
+	if _, err := d.Delete(ctx, "1"); err != nil {
+		t.Fatal(err)
+	}
 	equalDumps(t, logical(t, d), before)
-	for name, text := range map[string]string{
-		"bytes": "\xff\xfe\xfd\xfc\xfb\xfa", "UTF-16": "\xff\xfeP\x00u\x00m\x00p\x00", "control characters": "\x00\x01\x02", "spaces": " \t\r\n", "byte-order mark": "\ufeff",
+
+	const notUTF8 = "\xff\xfe\xfd\xfc\xfb\xfa"
+	for name, c := range map[string]struct {
+		id, text, field string
+		is              error
+	}{
+		"bytes":              {"bad", notUTF8, "text", db.ErrText},
+		"UTF-16":             {"bad", "\xff\xfeP\x00u\x00m\x00p\x00", "text", db.ErrText},
+		"control characters": {"bad", "\x00\x01\x02", "text", db.ErrText},
+		"spaces":             {"bad", " \t\r\n", "text", db.ErrEmptyDocument},
+		"byte-order mark":    {"bad", "\ufeff", "text", db.ErrEmptyDocument},
+		"odd id":             {"odd\x00id\xc3", "x", "id", db.ErrDocument},
 	} {
-		_, err := d.Insert(ctx, clean, index.Document{ID: "bad", Text: text})
+		_, err := d.Insert(ctx, doc("fine", "E Fine (is not stored either)"), index.Document{ID: c.id, Text: c.text})
 		var refused *index.DocumentError
-		if !errors.As(err, &refused) || refused.Index != 1 || refused.Field != "text" || (!errors.Is(err, db.ErrText) && !errors.Is(err, db.ErrEmptyDocument)) {
-			t.Errorf("%s: %v, want a typed error", name, err)
+		if !errors.Is(err, db.ErrDocument) || !errors.Is(err, c.is) || !errors.As(err, &refused) || refused.Index != 1 || refused.ID != c.id || refused.Field != c.field {
+			t.Errorf("%s: %v, want field %s of document 1 refused as %v", name, err, c.field, c.is)
 		}
 	}
 	equalDumps(t, logical(t, d), before)
