@@ -150,19 +150,40 @@ func (letters) Embed(_ context.Context, texts []string, _ llm.Kind) ([][]float32
 	return out, nil
 }
 
+// Passages are found by the vectors of an embedder of our own.
 func ExampleWithEmbedder() {
 	dir, err := os.MkdirTemp("", "glim")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
+	ctx := context.Background()
 	d, err := db.Open(dir, db.WithEmbedder(letters{}))
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer d.Close()
 	fmt.Println(d.Models().Embedder, d.Models().Dim)
-	// Output: letters/1 26
+
+	_, err = d.Insert(ctx,
+		index.Document{ID: "zoo", Text: "Zebras graze. Zebras doze."},
+		index.Document{ID: "mill", Text: "The miller mills meal."},
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Only the letters are alike; no word of the question is in a document.
+	res, err := d.Query(ctx, "Small emblem, simmer!", query.Options{Mode: query.Naive})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range res.Data.Chunks {
+		fmt.Println(c.Document+":", c.Content)
+	}
+	// Output:
+	// letters/1 26
+	// mill: The miller mills meal.
+	// zoo: Zebras graze. Zebras doze.
 }
 
 // marked is an extractor of our own: names stand between asterisks, and names of one line belong together.
