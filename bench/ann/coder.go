@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	coder "github.com/coder/hnsw"
+
+	"github.com/glimdb/db/vector"
+)
+
+// coderGraph is github.com/coder/hnsw.
+type coderGraph struct {
+	data           *dataset
+	graph          *coder.Graph[uint32]
+	efConstruction int
+	heapBefore     uint64
+}
+
+func openCoder(e *env) (contender, error) {
+	g := coder.NewGraph[uint32]()
+	g.Rng.Seed(1)
+	g.M = e.m
+	if e.data.metric == vector.L2 {
+		g.Distance = coder.EuclideanDistance
+	}
+	return &coderGraph{e.data, g, e.efConstruction, heapInUse()}, nil
+}
+
+// heapInUse is the memory of what is reachable.
+func heapInUse() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func (c *coderGraph) add(_ context.Context, from, to int) (took time.Duration, err error) {
+	defer catch(&err)
+	c.graph.EfSearch = c.efConstruction
+	return timed(func() error {
+		for i := from; i < to; i++ {
+			c.graph.Add(coder.MakeNode(uint32(i), c.data.base.row(i)))
+		}
+		return nil
+	})
+}
+
+// catch turns a panic of the peer, which it answers some legal calls with, into an error.
+func catch(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("coder/hnsw panicked: %v", p)
+	}
+}
+
+func (c *coderGraph) search(_ context.Context, width, k int, out [][]uint32) (took time.Duration, err error) {
+	defer catch(&err)
+	c.graph.EfSearch = width
+	find := func(i int) {
+		out[i] = out[i][:0]
+		for _, n := range c.graph.Search(c.data.queries.row(i), k) {
+			out[i] = append(out[i], n.Key)
+		}
+	}
+	for i := range min(warmUp, len(out)) {
+		find(i)
+	}
+	return timed(func() error {
+		for i := range out {
+			find(i)
+		}
+		return nil
+	})
+}
+
+// bytes is what the heap has grown by, and the vectors, which the graph shares with the caller.
+func (c *coderGraph) bytes() (float64, error) {
+	grown := float64(heapInUse()) - float64(c.heapBefore)
+	return grown/float64(c.data.base.rows()) + float64(4*c.data.base.dim), nil
+}
+
+func (c *coderGraph) close() error { return nil }

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"math"
+	"regexp"
+	"time"
+
+	"github.com/glimdb/db/vector"
+	"github.com/glimdb/db/vector/hnsw"
+)
+
+// contender is one thing that is measured over one data set.
+type contender interface {
+	// add inserts the base rows [from, to) and returns the processor time it took. It is called for all
+	// rows, in order, before anything else.
+	add(ctx context.Context, from, to int) (time.Duration, error)
+	// search answers the first len(out) queries, one after the other on one thread, with the k nearest ids
+	// in out, and returns the processor time it took. Width is what the contender trades speed for recall
+	// by; some have nothing of the kind.
+	search(ctx context.Context, width, k int, out [][]uint32) (time.Duration, error)
+	// bytes is the memory of vectors and index for one vector.
+	bytes() (float64, error)
+	close() error
+}
+
+// spec says how a contender is made and run.
+type spec struct {
+	name string
+	// builds is false when the contender searches what another one has built.
+	builds bool
+	// slow contenders answer a tenth of the queries.
+	slow bool
+	// widths are tried in this order until recall is high enough.
+	widths func(k int) []int
+	open   func(e *env) (contender, error) // *absentError: not on this machine
+}
+
+// names of contenders that tables refer to.
+const (
+	nameBare     = "glim/hnsw"
+	nameDatabase = "glim/hnsw-db"
+	nameExact    = "glim/exact-db"
+	nameHnswlib  = "hnswlib"
+)
+
+// specs lists all contenders. Those that differ in configuration only are one line each.
+func specs() []spec {
+	return []spec{
+		{nameHnswlib, true, false, ladder(0), openHnswlib},
+		bareSpec(nameBare, variant{index: hnsw.Factory}),
+		bareSpec(nameBare+"-efc128", variant{index: hnsw.Factory, efConstruction: vector.DefaultEfConstruction}),
+		{nameDatabase, true, false, glimLadder, openDatabaseGraph},
+		{nameExact, false, true, noLadder, openDatabaseExact},
+		{"coder/hnsw", true, true, func(int) []int { return []int{20, 100, 400} }, openCoder},
+	}
+}
+
+// specsNamed picks contenders by a regular expression.
+func specsNamed(pattern string) ([]spec, error) {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	var out []spec
+	for _, s := range specs() {
+		if re.MatchString(s.name) {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// widest bounds the widths that are tried.
+const widest = 1600
+
+// ladder returns widths from at least max(k, least), and not below 10, each 1.41 times the one before.
+func ladder(least int) func(k int) []int {
+	return func(k int) (out []int) {
+		for x := float64(max(k, least, 10)); x <= widest; x *= math.Sqrt2 {
+			out = append(out, int(math.Round(x)))
+		}
+		return out
+	}
+}
+
+// glimLadder begins where a collection's search does: narrower widths are widened to what rescoring takes.
+func glimLadder(k int) []int { return ladder(rescored(k))(k) }
+
+func noLadder(int) []int { return []int{0} }
+
+// env is what contenders of one data set share.
+type env struct {
+	ctx            context.Context
+	data           *dataset
+	m              int
+	efConstruction int
+	include        string // folder of hnswlib's headers, or ""
+	temp           string // folder that is removed at the end
+
+	points map[vector.Config]*loadedPoints
+	db     *database
+	vecs   *vecFiles
+	driver string // compiled program of hnswlib
+}
+
+// config is the configuration of a collection of the data.
+func (e *env) config() vector.Config {
+	return vector.Config{Metric: e.data.metric, Dim: e.data.base.dim, M: e.m, EfConstruction: e.efConstruction}
+}
+
+// warmUp is the number of searches before the clock starts: caches and pools are then as they stay.
+const warmUp = 32
