@@ -36,6 +36,8 @@ type Collection struct {
 	feed    feed
 	persist sync.Mutex // one drain and its commits at a time; taken before feed.mu
 	scratch sync.Pool  // *scratch
+
+	searches planCounts
 }
 
 // counted is the number of vectors that views of lsn and later show.

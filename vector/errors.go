@@ -15,6 +15,8 @@ var (
 	ErrVector = errors.New("vector: unusable vector")
 	// ErrConfig: a configuration is out of range or differs from the stored one.
 	ErrConfig = errors.New("vector: configuration")
+	// ErrParameter: an argument of a search is out of range, or made for another collection.
+	ErrParameter = errors.New("vector: parameter")
 	// ErrClosed: the set was closed. It is kv.ErrClosed, too.
 	ErrClosed = fmt.Errorf("vector: set: %w", kv.ErrClosed)
 )
@@ -72,3 +74,18 @@ func (e *ConfigError) Error() string {
 
 // Is reports whether target is ErrConfig.
 func (e *ConfigError) Is(target error) bool { return target == ErrConfig }
+
+// ParameterError tells which argument of a call is out of range. It is ErrParameter.
+type ParameterError struct {
+	Collection string
+	Field      string // in the options of the call, for example "K"
+	Value      any    // what was given
+	Want       string // what is accepted
+}
+
+func (e *ParameterError) Error() string {
+	return fmt.Sprintf("%v: collection %q: %s is %v, want %s", ErrParameter, e.Collection, e.Field, e.Value, e.Want)
+}
+
+// Is reports whether target is ErrParameter.
+func (e *ParameterError) Is(target error) bool { return target == ErrParameter }

@@ -21,12 +21,18 @@ type Query struct {
 	Probe *Probe
 	// K is the number of candidates wanted, at least 1.
 	K int
-	// Ef is the width of a graph search, at least K.
+	// Ef is the number of admitted slots among which the K nearest are taken: the width of a graph search, at
+	// least K.
 	Ef int
 	// Admit tells whether a slot may be a result: visible to the view, and passed by the filter.
 	Admit func(slot uint32) bool
+	// Width is how many slots a graph search finds before it asks Admit, when that is more than Ef.
+	Width int
 	// Narrow says that Admit is expected to reject many slots, so that they may not crowd out others.
 	Narrow bool
+	// Most is the number of slots from whose comparison on the searcher may give up and find nothing, for the
+	// caller then has a cheaper way; 0: it may not.
+	Most int
 }
 
 // Index is a Searcher that takes in slots one by one. The feeding methods (all but Search, Check and

@@ -177,7 +177,7 @@ func (l *loadedRows) haunted(known []uint64) (all *loadedRows, ghosts []uint32) 
 	ghost := func(ord uint64) {
 		s, i := all.p.room(all.n)
 		s.ords[i] = ord
-		s.ended[i].Store(1)
+		s.ended[i].Store(ghostEnd)
 		ghosts = append(ghosts, all.n)
 		all.n++
 		all.next = max(all.next, ord+1)
@@ -198,6 +198,12 @@ func (l *loadedRows) haunted(known []uint64) (all *loadedRows, ghosts []uint32) 
 	}
 	return all, ghosts
 }
+
+// ghostEnd is the end of a ghost's life. No vector ends there, for the first commit cannot delete.
+const ghostEnd = 1
+
+// ghost reports whether slot never held a vector.
+func (p *Points) ghost(slot uint32) bool { return p.Ended(slot) == ghostEnd }
 
 // join appends the first m slots of q to the first n of p, and returns how many they are now. The segments
 // of q change hands; where the last of p is not full, the slots of q move up to close the gap. Neither may

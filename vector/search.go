@@ -5,31 +5,41 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/glimdb/db/kv"
 )
 
-// SearchOptions tell what to return. The zero value returns nothing: K decides.
+// SearchOptions tell what to return and how to look for it. K is required.
 type SearchOptions struct {
-	// K is the largest number of hits; with fewer vectors all are returned, with K ≤ 0 none.
+	// K is the largest number of hits, at least 1; with fewer vectors all are returned.
 	K int
-	// Ef is the width of a graph search: more is slower and finds more. 0 chooses by K; values below
-	// what K needs count as that.
+	// Ef is the width of an index search: more is slower and finds more. K to MaxEf; 0 chooses by K.
 	Ef int
-	// Exact scans every vector even where there is an index.
+	// Exact compares every vector that passes the filters even where there is an index.
 	Exact bool
 	// MinScore drops hits with a lower score; nil drops none.
 	MinScore *float64
+	// Set admits the ids of a prepared set; nil admits all.
+	Set *IDSet
 	// Filter admits ids; nil admits all. It must be a pure function, cheap, and not call the collection;
-	// it is called on the searching goroutine, for some ids more than once. Whatever it admits, Search
-	// returns K hits when K admitted vectors exist.
+	// it is called on the searching goroutine, for some ids more than once. Where many searches use one
+	// filter, an IDSet is faster.
 	Filter func(id string) bool
-	// IDs, when not nil, are the only ids that may be hits; they are compared one by one. Unknown and
-	// repeated ids are ignored.
+	// IDs, when not nil, are the only ids that may be hits; they are looked up and compared one by one.
+	// Unknown and repeated ids are ignored. Where many searches use them, an IDSet is faster.
 	IDs []string
+	// Plan is the way to search; PlanAuto, the zero value, chooses by cost. Others are for measurements:
+	// what the index finds too little of is searched exactly all the same. PlanSet needs Set, PlanIDs IDs.
+	Plan Plan
+	// Info, when not nil, is told how the search was done.
+	Info *SearchInfo
 }
+
+// MaxEf is the largest width of an index search. Wider ones cost more than a scan of some million vectors.
+const MaxEf = 1 << 16
 
 // Hit is one result.
 type Hit struct {
@@ -40,21 +50,58 @@ type Hit struct {
 }
 
 const (
-	// rescoreMin candidates, or twice K, go from a graph to the float32 rows: what the codes' rounding
+	// rescoreMin candidates, or twice K, go from an index to the float32 rows: what the codes' rounding
 	// swaps at the border of K is then found again.
 	rescoreMin = 20
 	// efMin is the width of a graph search that finds above 99 % of ten neighbours on text embeddings.
 	efMin = 96
-	// A graph search for more than 1/wideShare of the vectors, or with a filter that admits less than
-	// 1/narrowShare of a sample, costs more than a scan.
-	wideShare    = 8
-	narrowShare  = 10
-	filterSample = 512
 )
+
+// check reports the first option that is out of range.
+func (o *SearchOptions) check(c *Collection) error {
+	bad := func(field string, value any, want string, args ...any) error {
+		return &ParameterError{Collection: c.name, Field: field, Value: value, Want: fmt.Sprintf(want, args...)}
+	}
+	switch {
+	case o.K < 1:
+		return bad("K", o.K, "at least 1")
+	case o.Ef != 0 && (o.Ef < o.K || o.Ef > MaxEf):
+		return bad("Ef", o.Ef, "0, or K (%d) to %d", o.K, MaxEf)
+	case o.MinScore != nil && *o.MinScore != *o.MinScore:
+		return bad("MinScore", *o.MinScore, "a number")
+	case int(o.Plan) >= plans:
+		return bad("Plan", o.Plan, "one of the Plan constants")
+	case o.Exact && o.Plan >= PlanIndex:
+		return bad("Plan", o.Plan, "auto, scan or set, because Exact is set")
+	case o.Plan == PlanSet && o.Set == nil:
+		return bad("Plan", o.Plan, "Set to be given with it")
+	case (o.Plan == PlanIDs) != (o.IDs != nil) && o.Plan != PlanAuto:
+		return bad("Plan", o.Plan, "auto or ids where IDs are given, and ids nowhere else")
+	}
+	return nil
+}
+
+// width is how many admitted slots an index search is to find before its K best are believed.
+func (o *SearchOptions) width() int {
+	if o.Ef > 0 {
+		return o.Ef
+	}
+	return max(efMin, o.candidates())
+}
+
+// candidates is the number of slots that go to the rows.
+func (o *SearchOptions) candidates() int {
+	n := max(2*min(o.K, MaxEf), rescoreMin)
+	if o.Ef > 0 {
+		return min(n, o.Ef)
+	}
+	return n
+}
 
 // scratch is what a search needs and gives back.
 type scratch struct {
 	probe *Probe
+	sieve *sieve
 	vec   []float32
 	slots []uint32
 	hits  []Hit
@@ -69,14 +116,59 @@ func (c *Collection) getScratch(p *Points) *scratch {
 	return s
 }
 
-// Search returns the vectors nearest to q that r shows, best first, equal scores in order of id. A
-// snapshot shows its commit; a batch shows its own changes, too. Under cosine the zero vector has no
-// direction: the result for it is empty, without an error. The error is a *DimensionError or a
-// *ValueError for a query that cannot be compared.
+// Search returns the vectors nearest to q that r shows and the filters admit, best first, equal scores in
+// order of id: K of them whenever there are K. A snapshot shows its commit; a batch shows its own changes,
+// too. Under cosine the zero vector has no direction: the result for it is empty, without an error. The error
+// is a *ParameterError for an option out of range, a *DimensionError or a *ValueError for a query that cannot
+// be compared.
 //
-// Collections below the exact threshold, and options Exact and IDs, give exact results; elsewhere the
-// graph decides which of the older vectors are seen, and the newest are always compared.
+// Collections below the exact threshold, narrow filters and option Exact give exact results; elsewhere the
+// index decides which of the older vectors are seen, and the newest are always compared.
 func (c *Collection) Search(ctx context.Context, r kv.Reader, q []float32, o SearchOptions) ([]Hit, error) {
+	if err := o.check(c); err != nil {
+		return nil, err
+	}
+	t, err := c.begin(ctx, r, q, o.Set, o.Filter)
+	if t == nil {
+		return nil, err
+	}
+	defer c.scratch.Put(t.s)
+	t.o = o
+	if o.IDs != nil {
+		t.info.Plan = PlanIDs
+		err = t.ids(ctx)
+	} else {
+		err = t.slots()
+		t.staged()
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.searches.count(t.info)
+	if o.Info != nil {
+		*o.Info = t.info
+	}
+	return t.result(), nil
+}
+
+// search is one running Search.
+type search struct {
+	c    *Collection
+	r    kv.Reader
+	lsn  kv.LSN
+	g    *generation
+	n    uint32 // slots below it may be looked at
+	fed  uint32 // slots below it are in the index
+	o    SearchOptions
+	f    filter
+	s    *scratch
+	ch   *changes // of the batch that is searched, or nil
+	info SearchInfo
+}
+
+// begin checks what is given and prepares a search. It returns nil without an error for a query that has no
+// direction.
+func (c *Collection) begin(ctx context.Context, r kv.Reader, q []float32, set *IDSet, test func(string) bool) (*search, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -87,26 +179,25 @@ func (c *Collection) Search(ctx context.Context, r kv.Reader, q []float32, o Sea
 		return nil, &DimensionError{Collection: c.name, Got: len(q), Want: c.config.Dim}
 	}
 	g := c.gen.Load()
+	f, err := c.filter(g.points, set, test)
+	if err != nil {
+		return nil, err
+	}
 	s := c.getScratch(g.points)
-	defer c.scratch.Put(s)
 	zero, reason, index := prepare(c.config, s.vec, q)
 	if reason != "" {
+		c.scratch.Put(s)
 		return nil, &ValueError{Collection: c.name, Index: index, Reason: reason}
 	}
-	if o.K <= 0 || zero && c.config.Metric == Cosine {
+	if zero && c.config.Metric == Cosine {
+		c.scratch.Put(s)
 		return nil, nil
 	}
-	t := &search{c: c, r: r, g: g, n: g.points.Len(), o: o, s: s, ch: c.changesIn(r)}
+	t := &search{c: c, r: r, lsn: r.LSN(), g: g, f: f, s: s, ch: c.changesIn(r)}
+	t.fed = g.fed.Load() // before n, and before the index is searched
+	t.n = g.points.Len()
 	s.probe.Set(s.vec)
-	if o.IDs != nil {
-		if err := t.ids(ctx); err != nil {
-			return nil, err
-		}
-	} else {
-		t.slots()
-		t.staged()
-	}
-	return t.result(), nil
+	return t, nil
 }
 
 // changesIn returns what r, if it is a batch, holds for the collection.
@@ -117,21 +208,13 @@ func (c *Collection) changesIn(r kv.Reader) *changes {
 	return nil
 }
 
-// search is one running Search.
-type search struct {
-	c  *Collection
-	r  kv.Reader
-	g  *generation
-	n  uint32 // slots below it may be looked at
-	o  SearchOptions
-	s  *scratch
-	ch *changes // of the batch that is searched, or nil
-}
-
 // admit tells whether slot may be a hit.
-func (t *search) admit(slot uint32) bool {
+func (t *search) admit(slot uint32) bool { return t.shows(slot) && t.f.slot(t.g.points, slot) }
+
+// shows tells whether the view shows slot.
+func (t *search) shows(slot uint32) bool {
 	p := t.g.points
-	if !p.VisibleAt(slot, t.r.LSN()) {
+	if !p.VisibleAt(slot, t.lsn) {
 		return false
 	}
 	if t.ch != nil {
@@ -139,63 +222,96 @@ func (t *search) admit(slot uint32) bool {
 			return false
 		}
 	}
-	return t.o.Filter == nil || t.o.Filter(p.ID(slot))
+	return true
 }
 
 // slots scores the candidates among the committed vectors.
-func (t *search) slots() {
-	q := Query{Probe: t.s.probe, K: t.o.K, Admit: t.admit}
-	if !t.graph(q) {
-		t.s.slots = scan{t.g.points, 0, t.n}.Search(q, t.s.slots[:0])
+func (t *search) slots() error {
+	c := t.choose()
+	t.info = SearchInfo{Plan: c.plan, Share: c.share}
+	if c.plan >= PlanIndex {
+		enough, err := t.index(c)
+		if err != nil {
+			return err
+		}
+		if !enough {
+			t.info.Tried = c.plan
+			c.plan, _ = t.exactPlan()
+			t.info.Plan = c.plan
+		}
 	}
+	if c.plan < PlanIndex {
+		t.exact(c.plan, t.o.K)
+	}
+	t.score()
+	return nil
+}
+
+// exact leaves the candidates among all admitted slots in s.slots: those of them that can be among the k best.
+func (t *search) exact(plan Plan, k int) {
+	v := t.sieve(k)
+	t.sift(v, plan)
+	t.s.slots = v.slots(t.s.slots[:0])
+}
+
+// sift lets the admitted slots through v.
+func (t *search) sift(v *sieve, plan Plan) {
+	p := t.g.points
+	if plan == PlanSet {
+		in := t.f.in
+		subset{p, in.slots, min(in.n, t.n)}.sift(v, t.admit)
+		scan{p, min(in.n, t.n), t.n}.sift(v, t.admit)
+		return
+	}
+	scan{p, 0, t.n}.sift(v, t.admit)
+}
+
+// sieve returns the scratch's, emptied.
+func (t *search) sieve(k int) *sieve {
+	if t.s.sieve == nil {
+		t.s.sieve = &sieve{}
+	}
+	v := t.s.sieve
+	*v = sieve{probe: t.s.probe, b: newBounds(t.s.probe), k: k, least: lowest, low: v.low[:0], kept: v.kept[:0]}
+	return v
+}
+
+// index leaves the candidates of the index and the tail in s.slots, and reports whether they are as many as
+// there are to find, at most K.
+func (t *search) index(c choice) (bool, error) {
+	s := t.s
+	q := Query{Probe: s.probe, K: t.o.candidates(), Ef: t.o.width(), Admit: t.admit}
+	switch c.plan {
+	case PlanWide:
+		// Two standard deviations more than pass on average.
+		q.Width = min(int((float64(q.Ef)+2*math.Sqrt(float64(q.Ef)))/c.share), int(t.fed))
+	case PlanNarrow:
+		q.Narrow, q.Most = true, c.most
+	}
+	s.slots = t.g.index.Search(q, s.slots[:0])
+	// A slot that was fed during the search would be found twice.
+	s.slots = slices.DeleteFunc(s.slots, func(slot uint32) bool { return slot >= t.fed || !t.admit(slot) })
+	v := t.sieve(t.o.K)
+	scan{t.g.points, t.fed, t.n}.sift(v, t.admit)
+	s.slots = v.slots(s.slots)
+	if len(s.slots) >= t.o.K {
+		return true, nil
+	}
+	if !t.f.none() {
+		return false, nil
+	}
+	n, err := t.c.Len(t.r)
+	if t.ch != nil {
+		n -= t.ch.live
+	}
+	return len(s.slots) >= n, err
+}
+
+// score turns the slots into hits.
+func (t *search) score() {
 	for _, slot := range t.s.slots {
 		t.s.hits = append(t.s.hits, Hit{ID: t.g.points.ID(slot), Score: t.s.probe.score(t.g.points.Vector(slot))})
 	}
-}
-
-// graph leaves the candidates of the index and the tail in s.slots. It reports false when a scan is
-// better: without an index, for wide or very selective searches, and when it found less than there is.
-func (t *search) graph(q Query) bool {
-	fed := t.g.fed.Load() // before the search: every slot below it is in the index
-	if t.g.index == nil || !t.g.whole.Load() || t.o.Exact || t.o.K > int(fed)/wideShare {
-		return false
-	}
-	if t.o.Filter != nil {
-		if t.passing(fed) < filterSample/narrowShare {
-			return false
-		}
-		q.Narrow = true
-	}
-	q.K = max(2*t.o.K, rescoreMin)
-	q.Ef = max(t.o.Ef, q.K)
-	if t.o.Ef == 0 {
-		q.Ef = max(efMin, q.K)
-	}
-	s := t.s
-	s.slots = t.g.index.Search(q, s.slots[:0])
-	// A slot that was fed during the search would be found twice.
-	s.slots = slices.DeleteFunc(s.slots, func(slot uint32) bool { return slot >= fed || !t.admit(slot) })
-	q.K = t.o.K
-	s.slots = scan{t.g.points, fed, t.n}.Search(q, s.slots)
-	if len(s.slots) >= t.o.K {
-		return true
-	}
-	if t.o.Filter != nil {
-		return false
-	}
-	n, err := t.c.Len(t.r)
-	return err == nil && len(s.slots) >= n
-}
-
-// passing is the number of slots, out of filterSample spread over the first fed, that may be hits.
-func (t *search) passing(fed uint32) int {
-	pass := 0
-	for i := range uint64(filterSample) {
-		if t.admit(uint32(i * uint64(fed) / filterSample)) {
-			pass++
-		}
-	}
-	return pass
 }
 
 // staged scores the vectors that the searched batch adds.
@@ -204,7 +320,7 @@ func (t *search) staged() {
 		return
 	}
 	for _, a := range t.ch.adds {
-		if !a.gone && (t.o.Filter == nil || t.o.Filter(a.id)) {
+		if !a.gone && t.f.id(a.id) {
 			t.s.hits = append(t.s.hits, Hit{ID: a.id, Score: t.s.probe.score(a.vec)})
 		}
 	}
@@ -218,7 +334,7 @@ func (t *search) ids(ctx context.Context) error {
 		if i%ctxEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if _, twice := seen[id]; twice || t.o.Filter != nil && !t.o.Filter(id) {
+		if _, twice := seen[id]; twice || !t.f.id(id) {
 			continue
 		}
 		seen[id] = struct{}{}
@@ -244,11 +360,14 @@ func (t *search) result() []Hit {
 	if t.o.MinScore != nil {
 		hits = slices.DeleteFunc(hits, func(h Hit) bool { return float64(h.Score) < *t.o.MinScore })
 	}
-	slices.SortFunc(hits, func(a, b Hit) int {
-		if c := cmp.Compare(b.Score, a.Score); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
-	return append([]Hit(nil), hits[:min(t.o.K, len(hits))]...)
+	slices.SortFunc(hits, order)
+	return slices.Clone(hits[:min(t.o.K, len(hits))])
+}
+
+// order puts the better hit first, equal ones by id.
+func order(a, b Hit) int {
+	if c := cmp.Compare(b.Score, a.Score); c != 0 {
+		return c
+	}
+	return strings.Compare(a.ID, b.ID)
 }

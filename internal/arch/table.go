@@ -81,6 +81,7 @@ var confined = []struct {
 	{"github.com/cockroachdb/pebble", words("kv bench"), false, "only kv imports the engine; the contract names nothing of it"},
 	{"gonum.org/v1/gonum", words("graph/gonum.go"), true, "one adapter file; the rest of graph is gonum-free"},
 	{"github.com/pkoukk", words("llm/token bench"), false, "tokens are counted behind llm.Tokenizer"},
+	{"github.com/RoaringBitmap", words("vector"), false, "sets of ids are vector.IDSet elsewhere"},
 	{"github.com/spf13", words("cmd/glim"), false, "the library has no command line"},
 	{"github.com/schollz", words("cmd/glim"), false, "the library has no terminal"},
 	{"github.com/coder/hnsw", words("bench"), false, "a peer to measure against, not a part"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/glimdb/db/kv"
@@ -131,9 +132,16 @@ func TestHC16_SmallAndOddSearches(t *testing.T) {
 			if err != nil || len(hits) != 3 || hits[0].ID != "a" || hits[1].ID != "b" || hits[2].ID != "c" {
 				t.Errorf("three equal vectors: %v, %v", hits, err)
 			}
-			for _, k := range []int{0, -1} {
-				if hits, err := c.Search(ctx, snap, []float32{1, 0}, vector.SearchOptions{K: k}); err != nil || hits != nil {
-					t.Errorf("K %d: %v, %v", k, hits, err)
+			below := math.NaN()
+			for field, o := range map[string]vector.SearchOptions{
+				"K": {}, "K ": {K: -1}, "Ef": {K: 10, Ef: 9}, "Ef ": {K: 1, Ef: -1}, "Ef  ": {K: 1, Ef: vector.MaxEf + 1},
+				"MinScore": {K: 1, MinScore: &below}, "Plan": {K: 1, Plan: 99}, "Plan ": {K: 1, Plan: vector.PlanNarrow, Exact: true},
+				"Plan  ": {K: 1, Plan: vector.PlanSet}, "Plan   ": {K: 1, Plan: vector.PlanIDs},
+			} {
+				_, err := c.Search(ctx, snap, []float32{1, 0}, o)
+				var e *vector.ParameterError
+				if !errors.As(err, &e) || !errors.Is(err, vector.ErrParameter) || e.Field != strings.TrimSpace(field) || e.Collection != "v" || e.Want == "" {
+					t.Errorf("%+v: %v", o, err)
 				}
 			}
 			if hits, err := c.Search(ctx, snap, []float32{0, 0}, vector.SearchOptions{K: 3}); err != nil || hits != nil {

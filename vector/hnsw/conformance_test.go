@@ -45,6 +45,7 @@ func TestConformance(t *testing.T) {
 				s := newStore(t, variant.exactBytes)
 				run := &machine{t: t, s: s, r: newRand(t, 7), metric: c.Metric, dim: c.Dim, now: model{}}
 				run.c = s.create("v", c)
+				run.set = run.c.IDSetWhere(some)
 				for round := range scaled(40) {
 					run.round(round)
 				}
@@ -70,6 +71,7 @@ type machine struct {
 	s        *store
 	c        *vector.Collection
 	r        *rand.Rand
+	set      *vector.IDSet // made early and kept: of the ids that some passes
 	metric   vector.Metric
 	dim      int
 	now      model
@@ -129,12 +131,16 @@ func (k *machine) round(round int) {
 		k.release()
 		k.s.reopen()
 		k.c = k.s.collection("v")
+		k.set = k.c.IDSetWhere(some)
 		k.s.check()
 	}
 	snap := k.s.view()
 	defer snap.Close()
 	k.compare(snap, k.now)
 }
+
+// some passes a third of the ids.
+func some(id string) bool { return id[3]%3 == 0 }
 
 var errDropped = errors.New("batch dropped on purpose")
 
@@ -154,16 +160,32 @@ func (k *machine) compare(r kv.Reader, m model) {
 	}
 	q := random(k.r, k.dim)
 	all := m.brute(k.metric, q)
-	some := func(id string) bool { return id[3]%3 == 0 }
 	few := func(id string) bool { return id[2:] == "07" }
 	for _, o := range []vector.SearchOptions{
 		{K: 10}, {K: 1}, {K: 10, Exact: true}, {K: 10, Filter: some}, {K: 10, Filter: few}, {K: 2000},
+		{K: 10, Filter: some, Plan: vector.PlanNarrow}, {K: 10, Filter: some, Plan: vector.PlanWide}, {K: 10, Filter: few, Plan: vector.PlanNarrow},
 	} {
 		hits, err := k.c.Search(ctx, r, q, o)
 		if err != nil {
 			k.t.Fatal(err)
 		}
 		k.sum += recallOf(k.t, k.metric, m, all, q, o.K, o.Filter, hits)
+		k.searches++
+	}
+	both := func(id string) bool { return some(id) && few(id) }
+	for _, o := range []vector.SearchOptions{
+		{K: 10, Set: k.set}, {K: 10, Set: k.set, Plan: vector.PlanSet}, {K: 10, Set: k.set, Plan: vector.PlanNarrow},
+		{K: 10, Set: k.set, Plan: vector.PlanWide}, {K: 10, Set: k.set, Filter: few},
+	} {
+		filter := some
+		if o.Filter != nil {
+			filter = both
+		}
+		hits, err := k.c.Search(ctx, r, q, o)
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		k.sum += recallOf(k.t, k.metric, m, all, q, o.K, filter, hits)
 		k.searches++
 	}
 	ids := []string{"v001", "v002", "v001", "nowhere", "v100", "v300", "v699"}

@@ -25,7 +25,7 @@ func (x *Index) Search(q vector.Query, out []uint32) []uint32 {
 		slot, d = w.greedy(slot, d, level)
 	}
 	if !q.Narrow {
-		w.beam(slot, d, 0, q.Ef, vector.NoSlot)
+		w.beam(slot, d, 0, max(q.Ef, q.Width), vector.NoSlot)
 		had, passed := len(out), 0
 		for _, k := range w.pool {
 			if s := slotOf(k); q.Admit(s) {
@@ -35,12 +35,14 @@ func (x *Index) Search(q vector.Query, out []uint32) []uint32 {
 				}
 			}
 		}
-		if passed >= len(w.pool)*3/4 {
+		if passed >= max(min(len(w.pool), q.Ef)*3/4, q.K) {
 			return out
 		}
 		out = out[:had]
 	}
-	w.narrow(slot, d, q)
+	if !w.narrow(slot, d, q) {
+		return out
+	}
 	for _, k := range w.pool[:min(q.K, len(w.pool))] {
 		out = append(out, slotOf(k))
 	}
@@ -48,11 +50,11 @@ func (x *Index) Search(q vector.Query, out []uint32) []uint32 {
 }
 
 // narrow leaves the q.Ef nearest admitted slots in w.pool. It expands whatever is nearer than the worst of
-// them, admitted or not, and everything reachable while there are fewer.
-func (w *walker) narrow(slot uint32, d float32, q vector.Query) {
-	w.begin()
-	limit := w.probe.Limit()
-	w.visited[slot] = w.epoch
+// them, admitted or not, and everything reachable while there are fewer. It reports false when it gave up.
+func (w *walker) narrow(slot uint32, d float32, q vector.Query) bool {
+	limit := w.begin()
+	w.visit(slot)
+	compared := 0
 	w.pool, w.front = w.pool[:0], append(w.front[:0], key(d, slot))
 	if q.Admit(slot) {
 		w.pool = append(w.pool, key(d, slot))
@@ -63,6 +65,9 @@ func (w *walker) narrow(slot uint32, d float32, q vector.Query) {
 			break
 		}
 		n := w.fresh(slotOf(k), 0, limit)
+		if compared += n; q.Most > 0 && compared > q.Most {
+			return false
+		}
 		w.probe.Distances(w.ids[:n], w.out[:n])
 		for i := range n {
 			k := key(w.out[i], w.ids[i])
@@ -75,6 +80,7 @@ func (w *walker) narrow(slot uint32, d float32, q vector.Query) {
 			}
 		}
 	}
+	return true
 }
 
 // worst is the key that a slot must beat to enter the pool of at most ef.
