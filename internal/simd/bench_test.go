@@ -2,7 +2,9 @@ package simd
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -39,6 +41,13 @@ func BenchmarkOneRow(b *testing.B) {
 	c, d, sum := codes(r, benchDim), codes(r, benchDim), int32(0)
 	twins(b, "codes", benchDim, func() { sum = DotI8(c, d) }, func() bool { return sum == dotI8Go(c, d) })
 
+	signed := make([]uint64, Words(benchDim))
+	twins(b, "signs", 4*benchDim, func() { Signs(x, signed) }, func() bool {
+		return signed[7]>>52&1 == uint64(math.Float32bits(x[500])>>31)
+	})
+	wide := make([]int16, benchDim)
+	twins(b, "widen", benchDim, func() { Widen(c, wide) }, func() bool { return wide[700] == int16(c[700]) })
+
 	x[500] = -9
 	twins(b, "absmax", 4*benchDim, func() { got = AbsMax(x) }, func() bool { return got == 9 })
 	twins(b, "quantize", 4*benchDim, func() { got = Quantize(x, c, 127.0/9) }, func() bool {
@@ -50,17 +59,17 @@ func BenchmarkOneRow(b *testing.B) {
 // graph search does.
 func BenchmarkGather(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	q, wide := values(r, benchDim, 0), widen(codes(r, benchDim))
+	q, wide, signs := values(r, benchDim, 0), widened(codes(r, benchDim)), words(r, benchDim/64)
 	for _, size := range []struct {
 		name string
 		segs int
 	}{{"cache", 1}, {"cold", 200}} {
 		// Filling so many rows with their own values takes long; segments share those of the first.
-		floats, bytes := make([]*float32, size.segs), make([]*int8, size.segs)
-		first, firstCodes := values(r, SegmentRows*benchDim, 0), codes(r, SegmentRows*benchDim)
+		floats, bytes, bits := make([]*float32, size.segs), make([]*int8, size.segs), make([]*uint64, size.segs)
+		first, firstCodes, firstBits := values(r, SegmentRows*benchDim, 0), codes(r, SegmentRows*benchDim), words(r, SegmentRows*benchDim/64)
 		for i := range floats {
-			f, c := append([]float32(nil), first...), append([]int8(nil), firstCodes...)
-			floats[i], bytes[i] = &f[0], &c[0]
+			f, c, w := slices.Clone(first), slices.Clone(firstCodes), slices.Clone(firstBits)
+			floats[i], bytes[i], bits[i] = &f[0], &c[0], &w[0]
 		}
 		ids := make([]uint32, 1<<14)
 		for i := range ids {
@@ -99,6 +108,11 @@ func BenchmarkGather(b *testing.B) {
 					at := int(list[i]%SegmentRows) * benchDim
 					return sums[i] == dotWideGo(wide, firstCodes[at:at+benchDim])
 				}))
+			twins(b, name("bits"), int64(benchDim/8*n), func() { next(); HammingGather(signs, bits, benchDim/64, list, sums) },
+				all(func(i int) bool {
+					at := int(list[i]%SegmentRows) * benchDim / 64
+					return sums[i] == hammingGo(signs, firstBits[at:at+benchDim/64])
+				}))
 		}
 	}
 }
@@ -107,7 +121,7 @@ func BenchmarkGather(b *testing.B) {
 func BenchmarkRows(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	const n = SegmentRows
-	q, wide := values(r, benchDim, 0), widen(codes(r, benchDim))
+	q, wide := values(r, benchDim, 0), widened(codes(r, benchDim))
 	rows, bytes := values(r, n*benchDim, 0), codes(r, n*benchDim)
 	out, sums := make([]float32, n), make([]int32, n)
 	last := (n - 1) * benchDim
@@ -117,4 +131,7 @@ func BenchmarkRows(b *testing.B) {
 		func() bool { return exactL2(q, rows[last:]).holds(out[n-1]) })
 	twins(b, "codes", benchDim*n, func() { DotI8Rows(wide, bytes, benchDim, sums) },
 		func() bool { return sums[n-1] == dotWideGo(wide, bytes[last:]) })
+	signs, bits := words(r, benchDim/64), words(r, n*benchDim/64)
+	twins(b, "bits", benchDim/8*n, func() { HammingRows(signs, bits, benchDim/64, sums) },
+		func() bool { return sums[n-1] == hammingGo(signs, bits[last/64:]) })
 }

@@ -13,6 +13,8 @@ func TestLengthsAreChecked(t *testing.T) {
 	q, wide := make([]float32, 8), make([]int16, 16)
 	out, sums := make([]float32, 5), make([]int32, 5)
 	long := make([]int8, MaxCodes+16)
+	bits, signed := make([]uint64, SegmentRows*4), make([]uint64, 1)
+	bitSegs := []*uint64{&bits[0]}
 	const (
 		lengths  = "slices of different lengths"
 		stride   = "stride below the length of a row"
@@ -49,9 +51,16 @@ func TestLengthsAreChecked(t *testing.T) {
 		"id of l2":              {segments, func() { L2Gather(q, nil, 8, []uint32{0}, out[:1]) }},
 		"id of codes":           {segments, func() { DotI8Gather(wide, codeSegs, 16, []uint32{math.MaxUint32}, sums[:1]) }},
 		"hole":                  {segments, func() { DotGather(q, holes, 8, []uint32{SegmentRows}, out[:1]) }},
+		"signs":                 {lengths, func() { Signs(make([]float32, 65), signed) }},
+		"widened":               {lengths, func() { Widen(codes[:5], wide[:4]) }},
+		"stride of bits":        {stride, func() { HammingRows(bits[:4], bits, 3, sums) }},
+		"short last bits":       {rows, func() { HammingRows(bits[:4], bits[:4*5+3], 5, sums) }},
+		"stride of bit gather":  {stride, func() { HammingGather(bits[:4], bitSegs, 3, []uint32{0}, sums[:1]) }},
+		"results of bits":       {results, func() { HammingGather(bits[:4], bitSegs, 4, []uint32{0}, sums) }},
+		"id of bits":            {segments, func() { HammingGather(bits[:4], bitSegs, 4, []uint32{1, SegmentRows}, sums[:2]) }},
 		"many":                  {many, func() { DotI8(long, long) }},
-		"many in rows":          {many, func() { DotI8Rows(widen(long), long, len(long), sums[:1]) }},
-		"many gathered":         {many, func() { DotI8Gather(widen(long), codeSegs, len(long), []uint32{0}, sums[:1]) }},
+		"many in rows":          {many, func() { DotI8Rows(widened(long), long, len(long), sums[:1]) }},
+		"many gathered":         {many, func() { DotI8Gather(widened(long), codeSegs, len(long), []uint32{0}, sums[:1]) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -83,6 +92,9 @@ func TestLengthsThatAreEnough(t *testing.T) {
 		DotRows(q, nil, 8, nil)
 		DotGather(q, nil, 8, nil, nil)
 		DotI8Gather(nil, nil, 0, nil, nil)
+		HammingGather(nil, nil, 0, nil, nil)
+		Signs(nil, nil)
+		Widen(nil, nil)
 		out[0] = 1
 		if DotRows(nil, nil, 0, out[:1]); out[0] != 0 {
 			t.Errorf("product of nothing: %v", out[0])
@@ -96,6 +108,8 @@ func TestNothingAllocates(t *testing.T) {
 		seg, codes := make([]float32, SegmentRows*dim), make([]int8, SegmentRows*dim)
 		segs, codeSegs := []*float32{&seg[0]}, []*int8{&codes[0]}
 		q, wide := seg[:dim], make([]int16, dim)
+		bits := make([]uint64, SegmentRows*4)
+		bitSegs := []*uint64{&bits[0]}
 		ids, out, sums := []uint32{1, 2, 3, 4, 5, 6, 7}, make([]float32, 7), make([]int32, 7)
 		if n := testing.AllocsPerRun(10, func() {
 			DotGather(q, segs, dim, ids, out)
@@ -104,6 +118,10 @@ func TestNothingAllocates(t *testing.T) {
 			DotRows(q, seg, dim, out)
 			L2Rows(q, seg, dim, out)
 			DotI8Rows(wide, codes, dim, sums)
+			HammingGather(bits[:4], bitSegs, 4, ids, sums)
+			HammingRows(bits[:4], bits, 4, sums)
+			Signs(q, bits[:1])
+			Widen(codes[:dim], wide)
 			Quantize(q, codes[:dim], 1/max(1, AbsMax(q)+Dot(q, q)+L2(q, q)))
 		}); n != 0 {
 			t.Errorf("%v allocations", n)

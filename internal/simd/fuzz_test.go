@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -45,6 +46,7 @@ func FuzzTwins(f *testing.F) {
 			q[i], row[i] = int8(data[2*i]), int8(data[2*i+1])
 		}
 		agreeCodes(t, q, row, int(picked))
+		agreeBits(t, a, b, int(picked))
 	})
 }
 
@@ -125,7 +127,7 @@ func agreeCodes(t *testing.T, q, row []int8, picked int) {
 		ids[i] = uint32((picked + i*i) % SegmentRows)
 		copy(seg[int(ids[i])*stride:], row)
 	}
-	DotI8Gather(widen(q), []*int8{&seg[0]}, stride, ids, sums)
+	DotI8Gather(widened(q), []*int8{&seg[0]}, stride, ids, sums)
 	for i, got := range sums {
 		if got != want {
 			t.Errorf("gathered product of codes, %d of %d: %d, in Go %d", i, n, got, want)
@@ -134,10 +136,48 @@ func agreeCodes(t *testing.T, q, row []int8, picked int) {
 	for i := range n {
 		copy(seg[i*stride:], row)
 	}
-	DotI8Rows(widen(q), seg, stride, sums)
+	DotI8Rows(widened(q), seg, stride, sums)
 	for i, got := range sums {
 		if got != want {
 			t.Errorf("row product of codes, %d of %d: %d, in Go %d", i, n, got, want)
+		}
+	}
+}
+
+// agreeBits compares the signs of any floats, and their bits as if each were two signs.
+func agreeBits(t *testing.T, a, b []float32, picked int) {
+	t.Helper()
+	native, twin := make([]uint64, Words(len(a))), make([]uint64, Words(len(a)))
+	Signs(a, native)
+	if signsGo(a, twin); !slices.Equal(native, twin) {
+		t.Errorf("signs of %v: %x, in Go %x", a, native, twin)
+	}
+	q, row := make([]uint64, len(a)/2), make([]uint64, len(a)/2)
+	for i := range q {
+		q[i] = uint64(math.Float32bits(a[2*i]))<<32 | uint64(math.Float32bits(a[2*i+1]))
+		row[i] = uint64(math.Float32bits(b[2*i]))<<32 | uint64(math.Float32bits(b[2*i+1]))
+	}
+	want := hammingGo(q, row)
+	stride := len(q) + picked&7
+	n, seg := 1+picked%9, make([]uint64, max(1, SegmentRows*stride))
+	ids, sums := make([]uint32, n), make([]int32, n)
+	for i := range ids {
+		ids[i] = uint32((picked + i*i) % SegmentRows)
+		copy(seg[int(ids[i])*stride:], row)
+	}
+	HammingGather(q, []*uint64{&seg[0]}, stride, ids, sums)
+	for i, got := range sums {
+		if got != want {
+			t.Errorf("gathered row, %d of %d: %d bits differ, in Go %d", i, n, got, want)
+		}
+	}
+	for i := range n {
+		copy(seg[i*stride:], row)
+	}
+	HammingRows(q, seg, stride, sums)
+	for i, got := range sums {
+		if got != want {
+			t.Errorf("row, %d of %d: %d bits differ, in Go %d", i, n, got, want)
 		}
 	}
 }

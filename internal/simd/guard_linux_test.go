@@ -3,13 +3,14 @@ package simd
 import (
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"testing"
 	"unsafe"
 )
 
 // guarded returns n elements that end where memory that may not be touched begins.
-func guarded[T float32 | int8 | int16 | int32 | uint32](t *testing.T, n int) []T {
+func guarded[T float32 | int8 | int16 | int32 | uint32 | uint64](t *testing.T, n int) []T {
 	t.Helper()
 	size := n * int(unsafe.Sizeof(*new(T)))
 	page := syscall.Getpagesize()
@@ -49,7 +50,12 @@ func TestNoKernelLeavesItsSlices(t *testing.T) {
 				within(t, "l2", L2(a, b), exactL2(a, b))
 				Quantize(a, x, 127/AbsMax(a))
 				Quantize(b, y, 127/AbsMax(b))
-				copy(wide, widen(x))
+				Widen(x, wide)
+				signed, twin := guarded[uint64](t, Words(dim)), make([]uint64, Words(dim))
+				Signs(a, signed)
+				if signsGo(a, twin); !slices.Equal(signed, twin) {
+					t.Errorf("signs of %d values: %x, want %x", dim, signed, twin)
+				}
 				product := DotI8(x, y)
 
 				// The last rows of a segment end at its end.
@@ -76,6 +82,32 @@ func TestNoKernelLeavesItsSlices(t *testing.T) {
 					DotI8Rows(wide, codeSeg[len(codeSeg)-n*dim:], dim, sums)
 					if sums[n-1] != product {
 						t.Errorf("row product of %d codes: %d, want %d", dim, sums[n-1], product)
+					}
+				}
+			})
+		}
+		for words := 1; words <= 17; words++ {
+			t.Run("", func(t *testing.T) {
+				defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+				q, seg := guarded[uint64](t, words), guarded[uint64](t, SegmentRows*words)
+				for i := range q {
+					q[i] = r.Uint64()
+				}
+				last := seg[len(seg)-words:]
+				last[words-1] = r.Uint64()
+				want := hammingGo(q, last)
+				for n := 1; n <= 9; n++ {
+					ids, sums := guarded[uint32](t, n), guarded[int32](t, n)
+					for i := range ids {
+						ids[i] = uint32(SegmentRows - n + i)
+					}
+					HammingGather(q, []*uint64{&seg[0]}, words, ids, sums)
+					if sums[n-1] != want {
+						t.Errorf("gathered row of %d words differs in %d bits, want %d", words, sums[n-1], want)
+					}
+					HammingRows(q, seg[len(seg)-n*words:], words, sums)
+					if sums[n-1] != want {
+						t.Errorf("row of %d words differs in %d bits, want %d", words, sums[n-1], want)
 					}
 				}
 			})

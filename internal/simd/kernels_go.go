@@ -86,7 +86,7 @@ func dotI8RowsGo(q []int16, rows []int8, stride int, out []int32) {
 }
 
 // row returns row id of the segments.
-func row[T float32 | int8](segs []*T, stride int, id uint32, n int) []T {
+func row[T float32 | int8 | uint64](segs []*T, stride int, id uint32, n int) []T {
 	base := unsafe.Slice(segs[id>>SegmentShift], SegmentRows*stride)
 	at := int(id&(SegmentRows-1)) * stride
 	return base[at : at+n]

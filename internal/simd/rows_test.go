@@ -42,7 +42,7 @@ func codes(r *rand.Rand, n int) []int8 {
 	return v
 }
 
-func widen(codes []int8) []int16 {
+func widened(codes []int8) []int16 {
 	w := make([]int16, len(codes))
 	for i, c := range codes {
 		w[i] = int16(c)
@@ -133,7 +133,7 @@ func TestCodes(t *testing.T) {
 					t.Fatalf("product of %d codes: %d, want %d", dim, got, want[i])
 				}
 			}
-			wide, segs, block := widen(q), segmented(all, stride), flat(all, stride)
+			wide, segs, block := widened(q), segmented(all, stride), flat(all, stride)
 			for _, n := range counts {
 				const canary = 77
 				ids, out := picks(r, n, rows), make([]int32, n+1)
@@ -204,8 +204,8 @@ func TestCodesDoNotOverflow(t *testing.T) {
 			}
 			want := int32(sign) * 127 * 127 * MaxCodes
 			out := make([]int32, 5)
-			DotI8Rows(widen(q), row, MaxCodes, out[:1])
-			DotI8Gather(widen(q), []*int8{&seg[0]}, MaxCodes, []uint32{0, 0, 0, 0}, out[1:])
+			DotI8Rows(widened(q), row, MaxCodes, out[:1])
+			DotI8Gather(widened(q), []*int8{&seg[0]}, MaxCodes, []uint32{0, 0, 0, 0}, out[1:])
 			for i, got := range append(out, DotI8(q, row)) {
 				if got != want {
 					t.Errorf("result %d: %d, want %d", i, got, want)

@@ -121,7 +121,7 @@ func checkRows(dim, rows, stride, n int) {
 	}
 }
 
-func checkGather[T float32 | int8](dim int, segs []*T, stride int, ids []uint32, n int) {
+func checkGather[T float32 | int8 | uint64](dim int, segs []*T, stride int, ids []uint32, n int) {
 	if stride < dim {
 		panic("simd: stride below the length of a row")
 	}
