@@ -9,14 +9,15 @@ import (
 // Probe is a vector prepared for comparison with points: padded, quantised, its norm known. It belongs to
 // one goroutine; Set and SetSlot reuse it.
 type Probe struct {
-	p     *Points
-	t     *table
-	vec   []float32 // padded to FloatPad
-	slot  uint32    // whose row vec is to hold; NoSlot when it holds what it should
-	codes []int8    // empty without codes
-	wide  []int16   // codes, widened for the kernels
-	f     facts
-	sums  [MaxGather]int32
+	p      *Points
+	t      *table
+	vec    []float32 // padded to FloatPad
+	slot   uint32    // whose row vec is to hold; NoSlot when it holds what it should
+	codes  []int8    // empty without codes
+	wide   []int16   // codes, widened for the kernels
+	f      facts
+	sums   [MaxGather]int32
+	scales [MaxGather]float32
 }
 
 // MaxGather is the number of slots that one call of Distances takes.
@@ -89,11 +90,13 @@ func (pr *Probe) Distances(slots []uint32, out []float32) {
 		}
 		return
 	}
-	sums := pr.sums[:len(slots)]
+	sums, scales := pr.sums[:len(slots)], pr.scales[:len(slots)]
+	for i, slot := range slots { // before the rows, so that the processor waits for both at a time
+		scales[i] = pr.t.segs[slot>>simd.SegmentShift].facts[slot&(simd.SegmentRows-1)].scale
+	}
 	simd.DotI8Gather(pr.wide, pr.t.codes, pr.p.codeStride, slots, sums)
-	for i, slot := range slots {
-		f := &pr.t.segs[slot>>simd.SegmentShift].facts[slot&(simd.SegmentRows-1)]
-		out[i] = base - float32(sums[i])*(pr.f.scale*f.scale)
+	for i, sum := range sums {
+		out[i] = base - float32(sum)*(pr.f.scale*scales[i])
 	}
 }
 

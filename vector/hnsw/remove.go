@@ -74,7 +74,7 @@ func (w *walker) bypassAround(dead uint32, level int) {
 		return
 	}
 	w.begin()
-	w.visited[dead] = w.epoch
+	w.visit(dead)
 	w.probe.SetSlot(dead)
 	limit := w.probe.Limit()
 	w.front, w.found = w.front[:0], w.found[:0]
@@ -137,15 +137,14 @@ func (w *walker) bypass(node uint32, level int) []uint32 {
 	const bypassMax = 512
 	x := w.x
 	w.begin()
-	w.visited[node] = w.epoch
+	w.visit(node)
 	out := w.around[:0]
 	queue := read(x.list(node, level), w.queue[:0])
 	for at := 0; at < len(queue) && len(out) < bypassMax; at++ {
 		s := queue[at]
-		if w.visited[s] == w.epoch {
+		if !w.visit(s) {
 			continue
 		}
-		w.visited[s] = w.epoch
 		if x.dies(s) {
 			w.reads++
 			queue = read(x.list(s, level), queue)

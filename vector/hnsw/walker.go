@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/glimdb/db/internal/simd"
 	"github.com/glimdb/db/vector"
 )
 
@@ -13,7 +14,8 @@ type walker struct {
 	x       *Index
 	probe   *vector.Probe // the vector that is looked for
 	other   *vector.Probe // compares candidates with each other; feeding goroutine only
-	visited []uint32      // the epoch in which each slot was seen
+	blocks  []*block      // of this visit
+	visited []uint64      // the epoch in which any of 32 slots was seen, and a bit for each: visit
 	epoch   uint32
 	pool    []uint64 // beam: key(distance, slot), ascending; the lowest bit marks expanded ones
 	front   []uint64 // narrow search and Remove: heap of keys to expand
@@ -63,10 +65,12 @@ func (x *Index) walker() *walker {
 	return w
 }
 
-// begin starts a new visit over the present blocks.
-func (w *walker) begin() {
-	if n := len(*w.x.blocks.Load()) << blockShift; n > len(w.visited) {
-		w.visited = make([]uint32, n+n/4)
+// begin starts a new visit over the present blocks and returns the slot behind the last that it may see.
+func (w *walker) begin() (limit uint32) {
+	w.blocks = *w.x.blocks.Load()
+	n := len(w.blocks) << blockShift
+	if n>>seenShift > len(w.visited) {
+		w.visited = make([]uint64, (n+n/4)>>seenShift)
 		w.epoch = 0
 	}
 	if w.epoch == math.MaxUint32 {
@@ -74,21 +78,42 @@ func (w *walker) begin() {
 		w.epoch = 0
 	}
 	w.epoch++
+	return min(w.probe.Limit(), uint32(n))
+}
+
+// seenShift turns a slot into the place of its word in walker.visited: 32 slots share one, so that the marks of a
+// large graph stay in the cache, and none need be cleared for the next visit.
+const seenShift = 5
+
+// visit marks slot seen and reports whether it was not before.
+func (w *walker) visit(slot uint32) bool {
+	at := &w.visited[slot>>seenShift]
+	word, bit := *at, uint64(1)<<(slot&(1<<seenShift-1))
+	if uint32(word>>32) != w.epoch {
+		word = uint64(w.epoch) << 32
+	}
+	*at = word | bit
+	return word&bit == 0
+}
+
+// prefetch asks for the links of slot on a level.
+func (w *walker) prefetch(slot uint32, level int) {
+	if list := w.blocks[slot>>blockShift].list(int(slot&(blockNodes-1)), level, w.x.m); len(list) > 0 {
+		simd.Prefetch(&list[0])
+	}
 }
 
 // fresh fills w.ids with the unseen links of slot on a level, below limit, and marks them seen.
 func (w *walker) fresh(slot uint32, level int, limit uint32) int {
-	list := w.x.list(slot, level)
+	list := w.blocks[slot>>blockShift].list(int(slot&(blockNodes-1)), level, w.x.m)
 	n := 0
-	limit = min(limit, uint32(len(w.visited)))
 	for i := range list {
 		v := atomic.LoadUint32(&list[i])
 		if v == 0 {
 			break
 		}
-		if v--; v < limit && w.visited[v] != w.epoch {
-			w.visited[v] = w.epoch
-			w.ids[n] = v
+		if v--; v < limit && w.visit(v) {
+			w.ids[n&(vector.MaxGather-1)] = v
 			n++
 		}
 	}
@@ -123,12 +148,11 @@ func (w *walker) distance(slot uint32) float32 {
 
 // beam leaves the ef nearest slots it can reach from slot in w.pool. Skip is never visited.
 func (w *walker) beam(slot uint32, d float32, level, ef int, skip uint32) {
-	w.begin()
-	limit := w.probe.Limit()
+	limit := w.begin()
 	if skip != vector.NoSlot {
-		w.visited[skip] = w.epoch
+		w.visit(skip)
 	}
-	w.visited[slot] = w.epoch
+	w.visit(slot)
 	w.pool = append(w.pool[:0], key(d, slot))
 	for cur := 0; cur < len(w.pool); {
 		if w.pool[cur]&expanded != 0 {
@@ -138,6 +162,9 @@ func (w *walker) beam(slot uint32, d float32, level, ef int, skip uint32) {
 		w.pool[cur] |= expanded
 		n := w.fresh(slotOf(w.pool[cur]), level, limit)
 		next := cur + 1
+		if next < len(w.pool) { // likely the one after this
+			w.prefetch(slotOf(w.pool[next]), level)
+		}
 		w.probe.Distances(w.ids[:n], w.out[:n])
 		for i := range n {
 			k := key(w.out[i], w.ids[i])
