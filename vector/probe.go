@@ -38,9 +38,7 @@ func (pr *Probe) Set(v []float32) {
 	pr.t, pr.slot = pr.p.table.Load(), NoSlot
 	copy(pr.vec, v)
 	pr.f = pr.p.encode(pr.Vector(), pr.codes)
-	for i, c := range pr.codes {
-		pr.wide[i] = int16(c)
-	}
+	simd.Widen(pr.codes, pr.wide[:len(pr.codes)])
 }
 
 // SetSlot makes the vector of slot the probe's.
@@ -48,9 +46,7 @@ func (pr *Probe) SetSlot(slot uint32) {
 	pr.t, pr.slot = pr.p.table.Load(), slot
 	s, i := pr.t.segs[slot>>simd.SegmentShift], int(slot&(simd.SegmentRows-1))
 	pr.f = s.facts[i]
-	for j, c := range pr.p.codesOf(s.codes, i) {
-		pr.wide[j] = int16(c)
-	}
+	simd.Widen(pr.p.codesOf(s.codes, i), pr.wide[:len(pr.codes)])
 	if pr.p.byRows() {
 		pr.Vector()
 	}

@@ -106,6 +106,7 @@ type bounds struct {
 	l2, exact    bool // exact: the kernels compare the rows themselves
 	scale, resid float32
 	norm, slack  float32
+	tiny         float32 // covers denormal terms
 }
 
 func newBounds(pr *Probe) bounds {
@@ -114,23 +115,23 @@ func newBounds(pr *Probe) bounds {
 	const half = 1.0 / (1 << 24)
 	return bounds{
 		l2: pr.p.config.Metric == L2, exact: pr.p.codeStride == 0, scale: pr.f.scale, resid: pr.f.resid,
-		norm: pr.f.norm * roundingUp, slack: (dim/8 + 16) * half,
+		norm: pr.f.norm * roundingUp, slack: (dim/8 + 16) * half, tiny: 2 * dim * math.SmallestNonzeroFloat32,
 	}
 }
 
 // score returns q·x for cosine and dot; for L2 2q·x − ‖x‖² from codes, −‖q−x‖² from rows; and its error bound.
 func (b *bounds) score(k *block, i int, f *facts) (mid, err float32) {
-	reach := b.norm + f.norm
 	if b.exact {
 		if b.l2 {
-			return -k.floats[i], 2 * b.slack * reach * reach
+			return -k.floats[i], 2*b.slack*k.floats[i] + b.tiny
 		}
-		return k.floats[i], 2 * b.slack * b.norm * f.norm
+		return k.floats[i], 2*b.slack*b.norm*f.norm + b.tiny
 	}
 	mid = float32(k.sums[i]) * (b.scale * f.scale)
 	err = b.norm*f.resid + b.resid*(f.norm+f.resid) + b.slack*b.norm*f.norm
 	if !b.l2 {
 		return mid, err
 	}
+	reach := b.norm + f.norm
 	return 2*mid - f.norm*f.norm, 2*err + b.slack*reach*reach
 }
