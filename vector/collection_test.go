@@ -15,10 +15,17 @@ import (
 func TestConfigIsCheckedAndStamped(t *testing.T) {
 	s := open(t, SetOptions{})
 	good := Config{Metric: Dot, Dim: 4, Model: "m1"}
-	for _, bad := range []Config{
-		{Dim: 0}, {Dim: -1}, {Dim: MaxDim + 1}, {Dim: 4, Metric: L2 + 1},
-		{Dim: 4, M: MinM - 1}, {Dim: 4, M: MaxM + 1}, {Dim: 4, EfConstruction: 1}, {Dim: 4, EfConstruction: MaxEfConstruction + 1},
+	for _, is := range []struct {
+		field string
+		bad   Config
+	}{
+		{"Dim", Config{Dim: 0}}, {"Dim", Config{Dim: -1}}, {"Dim", Config{Dim: MaxDim + 1}},
+		{"Metric", Config{Dim: 4, Metric: L2 + 1}}, {"Kind", Config{Dim: 4, Kind: IVF + 1}},
+		{"Quantization", Config{Dim: 4, Quantization: Binary + 1}}, {"Model", Config{Dim: 4, Model: "\xff"}},
+		{"M", Config{Dim: 4, M: MinM - 1}}, {"M", Config{Dim: 4, M: MaxM + 1}}, {"M", Config{Dim: 4, M: 1 << 40}}, {"M", Config{Dim: 4, M: -1}},
+		{"EfConstruction", Config{Dim: 4, EfConstruction: 1}}, {"EfConstruction", Config{Dim: 4, EfConstruction: MaxEfConstruction + 1}},
 	} {
+		bad := is.bad
 		err := s.update(func(b *kv.Batch) error {
 			_, err := s.set.Create(b, "", "bad", bad)
 			if !b.Empty() {
@@ -26,7 +33,8 @@ func TestConfigIsCheckedAndStamped(t *testing.T) {
 			}
 			return err
 		})
-		if !errors.Is(err, ErrConfig) {
+		var e *ParameterError
+		if !errors.Is(err, ErrConfig) || !errors.As(err, &e) || e.Field != is.field || e.Collection != "bad" || e.Want == "" {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}

@@ -140,24 +140,24 @@ func (c Config) withDefaults(name string) (Config, error) {
 	if c.EfConstruction == 0 {
 		c.EfConstruction = DefaultEfConstruction
 	}
-	bad := func(what string, got, lo, hi int) (Config, error) {
-		return Config{}, fmt.Errorf("%w: collection %q: %s %d is not within %d to %d", ErrConfig, name, what, got, lo, hi)
+	bad := func(field string, got any, want string, args ...any) (Config, error) {
+		return Config{}, &ParameterError{Err: ErrConfig, Collection: name, Field: field, Value: got, Want: fmt.Sprintf(want, args...)}
 	}
 	switch {
 	case c.Metric > L2:
-		return Config{}, fmt.Errorf("%w: collection %q: unknown %v", ErrConfig, name, c.Metric)
+		return bad("Metric", c.Metric, "cosine, dot or l2")
 	case c.Kind > IVF:
-		return Config{}, fmt.Errorf("%w: collection %q: unknown %v", ErrConfig, name, c.Kind)
+		return bad("Kind", c.Kind, "hnsw or ivf")
 	case c.Quantization > Binary:
-		return Config{}, fmt.Errorf("%w: collection %q: unknown %v", ErrConfig, name, c.Quantization)
+		return bad("Quantization", c.Quantization, "int8, float32 or binary")
 	case !utf8.ValidString(c.Model):
-		return Config{}, fmt.Errorf("%w: collection %q: model %q is not UTF-8", ErrConfig, name, c.Model)
+		return bad("Model", fmt.Sprintf("%q", c.Model), "UTF-8")
 	case c.Dim < 1 || c.Dim > MaxDim:
-		return bad("dimension", c.Dim, 1, MaxDim)
+		return bad("Dim", c.Dim, "1 to %d", MaxDim)
 	case c.M < MinM || c.M > MaxM:
-		return bad("M", c.M, MinM, MaxM)
+		return bad("M", c.M, "0 or %d to %d", MinM, MaxM)
 	case c.EfConstruction < MinEfConstruction || c.EfConstruction > MaxEfConstruction:
-		return bad("efConstruction", c.EfConstruction, MinEfConstruction, MaxEfConstruction)
+		return bad("EfConstruction", c.EfConstruction, "0 or %d to %d", MinEfConstruction, MaxEfConstruction)
 	}
 	return c, nil
 }

@@ -75,8 +75,9 @@ func (e *ConfigError) Error() string {
 // Is reports whether target is ErrConfig.
 func (e *ConfigError) Is(target error) bool { return target == ErrConfig }
 
-// ParameterError tells which argument of a call is out of range. It is ErrParameter.
+// ParameterError tells which argument of a call is out of range. It is its Err.
 type ParameterError struct {
+	Err        error // ErrParameter, or ErrConfig for a field of Config
 	Collection string
 	Field      string // in the options of the call, for example "K"
 	Value      any    // what was given
@@ -84,8 +85,8 @@ type ParameterError struct {
 }
 
 func (e *ParameterError) Error() string {
-	return fmt.Sprintf("%v: collection %q: %s is %v, want %s", ErrParameter, e.Collection, e.Field, e.Value, e.Want)
+	return fmt.Sprintf("%v: collection %q: %s is %v, want %s", e.Err, e.Collection, e.Field, e.Value, e.Want)
 }
 
-// Is reports whether target is ErrParameter.
-func (e *ParameterError) Is(target error) bool { return target == ErrParameter }
+// Unwrap returns Err.
+func (e *ParameterError) Unwrap() error { return e.Err }

@@ -101,7 +101,7 @@ func (s *IDSet) foreign(c *Collection) error {
 			value += " before it was opened or created anew"
 		}
 	}
-	return &ParameterError{Collection: c.name, Field: "Set", Value: value, Want: "one made by this collection's IDSet or IDSetWhere"}
+	return c.refuse("Set", value, "one made by this collection's IDSet or IDSetWhere")
 }
 
 // in returns what is known of the slots of p, which some generation of the collection has, with fewer than

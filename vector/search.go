@@ -59,26 +59,28 @@ const (
 
 // check reports the first option that is out of range.
 func (o *SearchOptions) check(c *Collection) error {
-	bad := func(field string, value any, want string, args ...any) error {
-		return &ParameterError{Collection: c.name, Field: field, Value: value, Want: fmt.Sprintf(want, args...)}
-	}
 	switch {
 	case o.K < 1:
-		return bad("K", o.K, "at least 1")
+		return c.refuse("K", o.K, "at least 1")
 	case o.Ef != 0 && (o.Ef < o.K || o.Ef > MaxEf):
-		return bad("Ef", o.Ef, "0, or K (%d) to %d", o.K, MaxEf)
+		return c.refuse("Ef", o.Ef, "0, or K (%d) to %d", o.K, MaxEf)
 	case o.MinScore != nil && *o.MinScore != *o.MinScore:
-		return bad("MinScore", *o.MinScore, "a number")
+		return c.refuse("MinScore", *o.MinScore, "a number")
 	case int(o.Plan) >= plans:
-		return bad("Plan", o.Plan, "one of the Plan constants")
+		return c.refuse("Plan", o.Plan, "one of the Plan constants")
 	case o.Exact && o.Plan >= PlanIndex:
-		return bad("Plan", o.Plan, "auto, scan or set, because Exact is set")
+		return c.refuse("Plan", o.Plan, "auto, scan or set, because Exact is set")
 	case o.Plan == PlanSet && o.Set == nil:
-		return bad("Plan", o.Plan, "Set to be given with it")
+		return c.refuse("Plan", o.Plan, "Set to be given with it")
 	case (o.Plan == PlanIDs) != (o.IDs != nil) && o.Plan != PlanAuto:
-		return bad("Plan", o.Plan, "auto or ids where IDs are given, and ids nowhere else")
+		return c.refuse("Plan", o.Plan, "auto or ids where IDs are given, and ids nowhere else")
 	}
 	return nil
+}
+
+// refuse is the error of an argument that is out of range.
+func (c *Collection) refuse(field string, value any, want string, args ...any) error {
+	return &ParameterError{Err: ErrParameter, Collection: c.name, Field: field, Value: value, Want: fmt.Sprintf(want, args...)}
 }
 
 // width is how many admitted slots an index search is to find before its K best are believed.
