@@ -77,6 +77,12 @@ var (
 	ErrDimension = vector.ErrDimension
 	// ErrVector: a vector holds NaN or Inf, or is zero where the metric is cosine.
 	ErrVector = vector.ErrVector
+	// ErrParameter: an argument of a vector search is out of range, or made for another collection;
+	// *vector.ParameterError names it.
+	ErrParameter = vector.ErrParameter
+	// ErrConfig: the configuration of a vector collection is out of range (*vector.ParameterError), or differs
+	// from the one that it was created with (*vector.ConfigError).
+	ErrConfig = vector.ErrConfig
 	// ErrReserved: a transaction tried to write what documents become: KnowledgeGraph, or a collection of
 	// theirs. Insert, Put and Delete write those.
 	ErrReserved = errors.New("db: written by documents only")

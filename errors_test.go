@@ -153,6 +153,21 @@ var reach = map[string]struct {
 	}},
 	"ErrDimension": {db.ErrDimension, func(t *testing.T) error { return putVector(t, 1, 2, 3) }},
 	"ErrVector":    {db.ErrVector, func(t *testing.T) error { return putVector(t, float32(math.NaN()), 1) }},
+	"ErrParameter": {db.ErrParameter, func(t *testing.T) error {
+		d := openTest(t, testOptions(nil))
+		return d.Update(ctx, func(tx *db.Tx) error {
+			v, err := tx.CreateVectors("v", vector.Config{Dim: 2})
+			if err != nil {
+				return err
+			}
+			return second(v.Search([]float32{1, 0}, vector.SearchOptions{}))
+		})
+	}},
+	"ErrConfig": {db.ErrConfig, func(t *testing.T) error {
+		return openTest(t, testOptions(nil)).Update(ctx, func(tx *db.Tx) error {
+			return second(tx.CreateVectors("v", vector.Config{Dim: 2, M: 1 << 20}))
+		})
+	}},
 	"ErrReserved": {db.ErrReserved, func(t *testing.T) error {
 		return openTest(t, testOptions(nil)).Update(ctx, func(tx *db.Tx) error { return tx.DropGraph(db.KnowledgeGraph) })
 	}},

@@ -129,6 +129,67 @@ func ExampleDB_Update() {
 	// Output: nearest is m, a road of 5 leads to the Harbour
 }
 
+// Vectors of your own, without documents: put them under your ids, find the nearest, all within a distance, and
+// the nearest among some that were prepared as a set.
+func ExampleVectors() {
+	dir, err := os.MkdirTemp("", "glim")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	d, err := db.Open(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+
+	err = d.Update(ctx, func(tx *db.Tx) error {
+		boats, err := tx.CreateVectors("boats", vector.Config{Metric: vector.L2, Dim: 2})
+		if err != nil {
+			return err
+		}
+		return errors.Join(
+			boats.Put("ferry", []float32{0, 1}),
+			boats.Put("pilot", []float32{0, 2}),
+			boats.Put("tug", []float32{6, 8}),
+		)
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = d.View(ctx, func(tx *db.Tx) error {
+		boats, err := tx.Vectors("boats")
+		if err != nil {
+			return err
+		}
+		nearest, err := boats.Search([]float32{0, 0}, vector.SearchOptions{K: 1})
+		if err != nil {
+			return err
+		}
+		within, err := boats.Range([]float32{0, 0}, vector.RangeOptions{MinScore: -5}) // a score is a distance negated
+		if err != nil {
+			return err
+		}
+		afloat := boats.IDSet([]string{"tug", "pilot"})
+		among, err := boats.Search([]float32{0, 0}, vector.SearchOptions{K: 1, Set: afloat})
+		if err != nil {
+			return err
+		}
+		fmt.Println("nearest:", nearest[0].ID, -nearest[0].Score)
+		fmt.Println("within 5:", len(within.Hits))
+		fmt.Println("nearest afloat:", among[0].ID, -among[0].Score)
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// nearest: ferry 1
+	// within 5: 2
+	// nearest afloat: pilot 2
+}
+
 // letters is an embedder of our own: it counts letters. Its ID is stored with the vectors; reopening
 // with another one is refused.
 type letters struct{}

@@ -41,6 +41,15 @@ func (tx *Tx) Vectors(name string) (*Vectors, error) {
 	return &Vectors{tx: tx, name: name, c: coll}, nil
 }
 
+// VectorNames lists the collections in order of name, the documents' own included.
+func (tx *Tx) VectorNames() ([]string, error) {
+	r, err := tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	return tx.d.vectors.Names(r, defaultWorkspace)
+}
+
 // DropVectors removes a collection with all its vectors.
 func (tx *Tx) DropVectors(name string) error {
 	b, err := tx.vectorWriter(name)
@@ -77,9 +86,18 @@ func (v *Vectors) Get(id string) ([]float32, error) {
 	return v.c.Get(r, id)
 }
 
-// Search returns the nearest vectors of q, best first, ties by id: fewer than asked for when there are
-// fewer, none for the zero vector under cosine. It sees exactly this transaction's state, its own writes
-// included. Errors: ErrDimension, ErrVector.
+// GetMany returns the stored vectors of ids in their order, nil where there is none.
+func (v *Vectors) GetMany(ids []string) ([][]float32, error) {
+	r, err := v.tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	return v.c.GetMany(r, ids)
+}
+
+// Search returns the nearest vectors of q, best first, ties by id: K of them whenever K pass the filters, none
+// for the zero vector under cosine. It sees exactly this transaction's state, its own writes included. Errors:
+// ErrParameter, ErrDimension, ErrVector.
 func (v *Vectors) Search(q []float32, o vector.SearchOptions) ([]vector.Hit, error) {
 	r, err := v.tx.reader()
 	if err != nil {
@@ -87,6 +105,24 @@ func (v *Vectors) Search(q []float32, o vector.SearchOptions) ([]vector.Hit, err
 	}
 	return v.c.Search(v.tx.ctx, r, q, o)
 }
+
+// Range returns all vectors whose score is at least o.MinScore, best first, ties by id. It is exact and costs
+// a pass over the vectors' codes. Errors are those of Search.
+func (v *Vectors) Range(q []float32, o vector.RangeOptions) (vector.RangeResult, error) {
+	r, err := v.tx.reader()
+	if err != nil {
+		return vector.RangeResult{}, err
+	}
+	return v.c.Range(v.tx.ctx, r, q, o)
+}
+
+// IDSet prepares ids as a filter for many searches, in this transaction and in later ones: see vector.IDSet
+// for what it stands for when vectors change.
+func (v *Vectors) IDSet(ids []string) *vector.IDSet { return v.c.IDSet(ids) }
+
+// IDSetWhere prepares the ids that pass test as a filter. test must be a pure function; it is kept, and called
+// from any goroutine that searches with the set, for ids that are added later.
+func (v *Vectors) IDSetWhere(test func(id string) bool) *vector.IDSet { return v.c.IDSetWhere(test) }
 
 // All yields every vector in order of id.
 func (v *Vectors) All() iter.Seq2[vector.Row, error] {
@@ -108,3 +144,6 @@ func (v *Vectors) Len() (int, error) {
 
 // Config is what the collection was created with.
 func (v *Vectors) Config() vector.Config { return v.c.Config() }
+
+// Stats describes the collection as it is now, which may be later than the transaction's state.
+func (v *Vectors) Stats() vector.Stats { return v.c.Stats() }

@@ -41,7 +41,7 @@ func (c *Collection) Range(ctx context.Context, r kv.Reader, q []float32, o Rang
 		return RangeResult{}, err
 	}
 	defer c.scratch.Put(t.s)
-	k := int(t.n)
+	k := max(int(t.n), 1)
 	if o.Limit > 0 {
 		k = min(k, o.Limit+1) // one more tells whether there are more
 	}

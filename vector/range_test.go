@@ -149,6 +149,9 @@ func TestRangeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if got, err := l2.Range(context.Background(), snap, []float32{1, 0}, RangeOptions{MinScore: -9}); err != nil || len(got.Hits) != 0 || got.Cut {
+		t.Errorf("empty collection: %v, %v", got, err)
+	}
 	for _, is := range []struct {
 		c     *Collection
 		field string
