@@ -19,6 +19,7 @@ var table = map[string]row{
 	"internal/lexical":    {},
 	"internal/prompt":     {},
 	"internal/simd":       {},
+	"internal/kmeans":     {imports: words("internal/simd")}, // cells of an index, and clusters of what is stored
 	"internal/space":      {imports: words("internal/codec")},
 	"internal/record":     {imports: words("internal/codec internal/space")},
 	"llm":                 {tests: words("llm/token")},
