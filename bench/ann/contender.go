@@ -38,22 +38,35 @@ type spec struct {
 
 // names of contenders that tables refer to.
 const (
-	nameBare     = "glim/hnsw"
-	nameDatabase = "glim/hnsw-db"
-	nameExact    = "glim/exact-db"
-	nameHnswlib  = "hnswlib"
+	nameBare    = "glim/hnsw-int8"
+	nameExact   = "glim/exact" + throughDB
+	nameHnswlib = "hnswlib"
+
+	// throughDB ends the name of a contender that is searched through the whole database.
+	throughDB = "-db"
 )
 
-// specs lists all contenders. Those that differ in configuration only are one line each.
-func specs() []spec {
-	return []spec{
-		{nameHnswlib, true, false, ladder(0), openHnswlib},
-		bareSpec(nameBare, variant{index: hnsw.Factory}),
-		bareSpec(nameBare+"-efc128", variant{index: hnsw.Factory, efConstruction: vector.DefaultEfConstruction}),
-		{nameDatabase, true, false, glimLadder, openDatabaseGraph},
-		{nameExact, false, true, noLadder, openDatabaseExact},
-		{"coder/hnsw", true, true, func(int) []int { return []int{20, 100, 400} }, openCoder},
+// variants lists the indexes of ours, one line a configuration.
+func variants() []variant {
+	return []variant{
+		{nameBare, true, hnsw.Factory, func(*vector.Config) {}},
+		{"glim/hnsw-f32", true, hnsw.Factory, func(c *vector.Config) { c.Quantization = vector.Float32 }},
+		{nameBare + "-efc128", false, hnsw.Factory, func(c *vector.Config) { c.EfConstruction = vector.DefaultEfConstruction }},
 	}
+}
+
+// specs lists all contenders.
+func specs() []spec {
+	out := []spec{{nameHnswlib, true, false, ladder, openHnswlib}}
+	for _, v := range variants() {
+		out = append(out, spec{v.name, true, false, glimLadder, v.openBare})
+		if v.database {
+			out = append(out, spec{v.name + throughDB, true, false, glimLadder, v.openThroughDatabase})
+		}
+	}
+	return append(out,
+		spec{nameExact, false, true, noLadder, openExact},
+		spec{"coder/hnsw", true, true, func(int) []int { return []int{20, 100, 400} }, openCoder})
 }
 
 // specsNamed picks contenders by a regular expression.
@@ -74,18 +87,16 @@ func specsNamed(pattern string) ([]spec, error) {
 // widest bounds the widths that are tried.
 const widest = 1600
 
-// ladder returns widths from at least max(k, least), and not below 10, each 1.41 times the one before.
-func ladder(least int) func(k int) []int {
-	return func(k int) (out []int) {
-		for x := float64(max(k, least, 10)); x <= widest; x *= math.Sqrt2 {
-			out = append(out, int(math.Round(x)))
-		}
-		return out
+// ladder returns widths from k, and not below 10, each 1.41 times the one before.
+func ladder(k int) (out []int) {
+	for x := float64(max(k, 10)); x <= widest; x *= math.Sqrt2 {
+		out = append(out, int(math.Round(x)))
 	}
+	return out
 }
 
 // glimLadder begins where a collection's search does: narrower widths are widened to what rescoring takes.
-func glimLadder(k int) []int { return ladder(rescored(k))(k) }
+func glimLadder(k int) []int { return ladder(rescored(k)) }
 
 func noLadder(int) []int { return []int{0} }
 
@@ -102,11 +113,6 @@ type env struct {
 	db     *database
 	vecs   *vecFiles
 	driver string // compiled program of hnswlib
-}
-
-// config is the configuration of a collection of the data.
-func (e *env) config() vector.Config {
-	return vector.Config{Metric: e.data.metric, Dim: e.data.base.dim, M: e.m, EfConstruction: e.efConstruction}
 }
 
 // warmUp is the number of searches before the clock starts: caches and pools are then as they stay.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"time"
 
@@ -10,43 +9,67 @@ import (
 	"github.com/glimdb/db/vector"
 )
 
-// database is a whole database on disk that holds the data set in one collection.
+// database is a whole database on disk. Each collection in it holds the data set under one configuration.
 type database struct {
-	e     *env
-	d     *db.DB
-	rows  int // that are in it
-	users int
+	d           *db.DB
+	data        *dataset
+	collections map[string]*filled
+	users       int
 }
 
-// vectorsName is the collection.
-const vectorsName = "ann"
+// filled is a collection and the number of rows that are in it.
+type filled struct {
+	config vector.Config
+	rows   int
+}
 
-// openDatabase opens the one database of the run, or returns it.
-func (e *env) openDatabase() (*database, error) {
+// throughDatabase searches a collection by the public API: a transaction, its view, ids for results.
+type throughDatabase struct {
+	e     *env
+	db    *database
+	name  string // of the collection
+	exact bool
+}
+
+func (v variant) openThroughDatabase(e *env) (contender, error) {
+	return e.openCollection(v.name, v.config(e), false)
+}
+
+// openExact searches the collection of the first variant, whether that is measured or not.
+func openExact(e *env) (contender, error) {
+	v := variants()[0]
+	return e.openCollection(v.name, v.config(e), true)
+}
+
+// openCollection opens a collection in the one database of the data set.
+func (e *env) openCollection(name string, c vector.Config, exact bool) (contender, error) {
 	if e.db == nil {
 		d, err := db.Open(filepath.Join(e.temp, "db"), db.WithOptions(db.Options{Vectors: db.VectorOptions{ExactBytes: -1}}))
 		if err != nil {
 			return nil, err
 		}
-		e.db = &database{e: e, d: d}
+		e.db = &database{d: d, data: e.data, collections: map[string]*filled{}}
 	}
 	e.db.users++
-	return e.db, nil
+	if e.db.collections[name] == nil {
+		e.db.collections[name] = &filled{config: c}
+	}
+	return &throughDatabase{e, e.db, name, exact}, nil
 }
 
 // fill commits rows up to to, as a loader would, and waits until they are indexed. The time is that of the
 // whole process, because the index is fed on a goroutine of its own.
-func (b *database) fill(ctx context.Context, to int) (time.Duration, error) {
-	began := processTime()
-	for b.rows < to {
-		end := min(b.rows+loadBatch, to)
+func (b *database) fill(ctx context.Context, name string, to int) (time.Duration, error) {
+	began, f := processTime(), b.collections[name]
+	for f.rows < to {
+		end := min(f.rows+loadBatch, to)
 		err := b.d.Update(ctx, func(tx *db.Tx) error {
-			v, err := tx.CreateVectors(vectorsName, b.e.config())
+			v, err := tx.CreateVectors(name, f.config)
 			if err != nil {
 				return err
 			}
-			for i := b.rows; i < end; i++ {
-				if err := v.Put(rowID(i), b.e.data.base.row(i)); err != nil {
+			for i := f.rows; i < end; i++ {
+				if err := v.Put(rowID(i), b.data.base.row(i)); err != nil {
 					return err
 				}
 			}
@@ -55,7 +78,7 @@ func (b *database) fill(ctx context.Context, to int) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
-		b.rows = end
+		f.rows = end
 	}
 	if err := b.d.Settle(ctx); err != nil {
 		return 0, err
@@ -63,45 +86,29 @@ func (b *database) fill(ctx context.Context, to int) (time.Duration, error) {
 	return processTime() - began, nil
 }
 
-// close lets go of the database; the last user closes it.
-func (b *database) close() error {
-	if b.users--; b.users > 0 {
+// close lets go of the database; the last contender closes it.
+func (t *throughDatabase) close() error {
+	if t.db.users--; t.db.users > 0 {
 		return nil
 	}
-	b.e.db = nil
-	return b.d.Close()
+	t.e.db = nil
+	return t.db.d.Close()
 }
 
-// throughDatabase searches by the public API: a transaction, its view, ids for results.
-type throughDatabase struct {
-	*database
-	exact bool
+func (t *throughDatabase) add(ctx context.Context, _, to int) (time.Duration, error) {
+	return t.db.fill(ctx, t.name, to)
 }
 
-func openDatabaseGraph(e *env) (contender, error) {
-	b, err := e.openDatabase()
-	return throughDatabase{b, false}, err
-}
-
-func openDatabaseExact(e *env) (contender, error) {
-	b, err := e.openDatabase()
-	return throughDatabase{b, true}, err
-}
-
-func (t throughDatabase) add(ctx context.Context, _, to int) (time.Duration, error) {
-	return t.fill(ctx, to)
-}
-
-func (t throughDatabase) search(ctx context.Context, width, k int, out [][]uint32) (time.Duration, error) {
+func (t *throughDatabase) search(ctx context.Context, width, k int, out [][]uint32) (time.Duration, error) {
 	o := vector.SearchOptions{K: k, Ef: width, Exact: t.exact}
 	hits := make([][]vector.Hit, len(out))
 	find := func(i int) error {
-		return t.d.View(ctx, func(tx *db.Tx) error {
-			v, err := tx.Vectors(vectorsName)
+		return t.db.d.View(ctx, func(tx *db.Tx) error {
+			v, err := tx.Vectors(t.name)
 			if err != nil {
 				return err
 			}
-			hits[i], err = v.Search(t.e.data.queries.row(i), o)
+			hits[i], err = v.Search(t.db.data.queries.row(i), o)
 			return err
 		})
 	}
@@ -126,14 +133,15 @@ func (t throughDatabase) search(ctx context.Context, width, k int, out [][]uint3
 	return took, err
 }
 
-// bytes are those of the vectors in memory with their index.
-func (t throughDatabase) bytes() (float64, error) {
-	s, err := t.d.Stats(context.Background())
-	if err != nil {
-		return 0, err
-	}
-	if t.rows == 0 {
-		return 0, errors.New("the database is empty")
-	}
-	return float64(s.VectorBytes) / float64(t.rows), nil
+// bytes is the memory of the collection with its index.
+func (t *throughDatabase) bytes() (bytes float64, err error) {
+	err = t.db.d.View(context.Background(), func(tx *db.Tx) error {
+		v, err := tx.Vectors(t.name)
+		if err != nil {
+			return err
+		}
+		bytes = float64(v.Stats().Bytes) / float64(t.db.collections[t.name].rows)
+		return nil
+	})
+	return bytes, err
 }

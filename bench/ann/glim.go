@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,13 +20,17 @@ import (
 
 // variant is one configuration of an index of ours.
 type variant struct {
-	index          vector.NewIndex
-	efConstruction int // 0: that of the run
+	name      string
+	database  bool // it is measured through the whole database, too
+	index     vector.NewIndex
+	configure func(c *vector.Config)
 }
 
-// bareSpec is the contender that searches a variant's index directly: no collection, no view, no ids.
-func bareSpec(name string, v variant) spec {
-	return spec{name, true, false, glimLadder, func(e *env) (contender, error) { return openBare(e, v) }}
+// config is the configuration of the variant's collection.
+func (v variant) config(e *env) vector.Config {
+	c := vector.Config{Metric: e.data.metric, Dim: e.data.base.dim, M: e.m, EfConstruction: e.efConstruction}
+	v.configure(&c)
+	return c
 }
 
 // bare is an index over points, fed and searched without a collection around it.
@@ -37,14 +40,12 @@ type bare struct {
 	index  vector.Index
 }
 
-func openBare(e *env, v variant) (contender, error) {
-	c := e.config()
+// openBare makes the contender that searches the index directly: no collection, no view, no ids.
+func (v variant) openBare(e *env) (contender, error) {
+	c := v.config(e)
 	p, err := e.pointsOf(c)
 	if err != nil {
 		return nil, err
-	}
-	if v.efConstruction != 0 {
-		c.EfConstruction = v.efConstruction
 	}
 	x := v.index(vector.IndexOptions{Config: c})
 	x.Attach(p.points, nil)
@@ -77,12 +78,7 @@ func (b *bare) search(_ context.Context, width, k int, out [][]uint32) (time.Dur
 		for _, s := range slots {
 			hits = append(hits, neighbour{s, float64(score(b.data.metric, probe.Vector(), p.Vector(s)))})
 		}
-		slices.SortFunc(hits, func(a, b neighbour) int {
-			if c := cmp.Compare(a.far, b.far); c != 0 {
-				return c
-			}
-			return cmp.Compare(a.id, b.id)
-		})
+		slices.SortFunc(hits, compareNeighbours)
 		ids := out[i][:0]
 		for _, h := range hits[:min(k, len(hits))] {
 			ids = append(ids, h.id)
@@ -126,8 +122,9 @@ type loadedPoints struct {
 	bytes  float64 // of one vector
 }
 
-// pointsOf returns the points of a configuration. Variants of equal configuration share them.
+// pointsOf returns the points of a configuration. Variants that differ in how they build share them.
 func (e *env) pointsOf(c vector.Config) (*loadedPoints, error) {
+	c.M, c.EfConstruction = 0, 0
 	if p := e.points[c]; p != nil {
 		return p, nil
 	}

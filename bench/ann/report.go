@@ -101,16 +101,20 @@ func ratioText(s span, how bound) string {
 	return fmt.Sprintf("%.2f%s (%.2f–%.2f)", s.mid, star, s.low, s.high)
 }
 
-// printDatabase compares the bare index with the same index in a database.
+// printDatabase compares each bare index with the same index in a database.
 func (r *race) printDatabase(w io.Writer) {
-	bare, whole := r.find(nameBare), r.find(nameDatabase)
-	if bare == nil || whole == nil {
-		return
-	}
-	fmt.Fprintf(w, "\nthrough the database, as a share of the bare index\tmedian\trange\t\n")
-	for _, k := range r.ks {
-		s := r.atEqualWidth(bare, whole, k)
-		fmt.Fprintf(w, "k = %d\t%.3f\t%.3f–%.3f\t\n", k, s.mid, s.low, s.high)
+	head := "\nthrough the database, as a share of the bare index\tmedian\trange\t\n"
+	for _, bare := range r.racers {
+		whole := r.find(bare.name + throughDB)
+		if whole == nil {
+			continue
+		}
+		fmt.Fprint(w, head)
+		head = ""
+		for _, k := range r.ks {
+			s := r.atEqualWidth(bare, whole, k)
+			fmt.Fprintf(w, "%s, k = %d\t%.3f\t%.3f–%.3f\t\n", bare.name, k, s.mid, s.low, s.high)
+		}
 	}
 }
 

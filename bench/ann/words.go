@@ -123,12 +123,15 @@ func readWords(in io.Reader) (matrix, error) {
 			}
 			m.values = append(m.values, float32(x))
 		}
-		switch c, err := r.ReadByte(); {
-		case err != nil:
+		c, err := r.ReadByte()
+		if err != nil {
 			return matrix{}, fmt.Errorf("words: after word %d: %w", m.rows(), err)
-		case c == '}':
+		}
+		switch c {
+		case '}':
 			return m, nil
-		case c != ',':
+		case ',':
+		default:
 			return matrix{}, fmt.Errorf("words: %q after word %d", c, m.rows())
 		}
 	}
@@ -141,13 +144,11 @@ func skipTo(r *bufio.Reader, mark string) error {
 		if err != nil {
 			return err
 		}
-		switch {
-		case c == mark[at]:
-			at++
-		case c == mark[0]:
-			at = 1
-		default:
+		if c != mark[at] {
 			at = 0
+		}
+		if c == mark[at] {
+			at++
 		}
 	}
 	return nil
