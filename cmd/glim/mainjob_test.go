@@ -150,11 +150,13 @@ func emptyDump(t *testing.T) string {
 }
 
 func TestMainJobOnShippedCorpus(t *testing.T) {
+	t.Parallel()
 	j := job{path: "../../testdata/corpus", question: "Who repairs the lighthouse lamp?", documents: 8}
 	j.run(t)
 }
 
 func TestMainJobOnRealData(t *testing.T) {
+	t.Parallel()
 	for _, j := range []job{
 		{path: "a-christmas-carol/book.txt", question: "Who is Jacob Marley to Scrooge?", documents: 1},
 		{path: "lightrag-ollama-zh/inputs", question: "ollama Modelfile", documents: 14},
@@ -166,6 +168,7 @@ func TestMainJobOnRealData(t *testing.T) {
 		}},
 	} {
 		t.Run(j.path, func(t *testing.T) {
+			t.Parallel()
 			j.path = testkit.Data(t, j.path)
 			if raceDetector {
 				j.withoutLargeFiles(t)

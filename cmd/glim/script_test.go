@@ -26,6 +26,7 @@ import (
 // TestScripts runs the command as people do. Each script finds the shipped corpus as ./corpus; every
 // database below its folder is checked at its end.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "scripts"),
 		Setup: func(e *testscript.Env) error {
