@@ -54,7 +54,6 @@ func TestUseAfterClose(t *testing.T) {
 		"Ready":           func() error { return s.Ready(t.Context()) },
 		"Apply":           func() error { return s.Apply(b) },
 		"Metrics":         func() error { _, err := s.Metrics(); return err },
-		"Checkpoint":      func() error { return s.Checkpoint("copy") },
 		"Snapshot.Get":    func() error { _, err := sn.Get(key); return err },
 		"Snapshot.Cursor": func() error { _, err := sn.Cursor(nil, nil); return err },
 		"Snapshot.Share":  func() error { _, err := sn.Share(); return err },

@@ -4,7 +4,6 @@
 // (records, vectors, graphs stage into the same Batch and may register on-commit hooks); Snapshot is one
 // immutable view. The contract names nothing of the engine and asks only for ordered keys, snapshots,
 // range scans and one atomic multi-key commit, so that another ordered store can stand behind it.
-// Checkpoint is an optional capability.
 //
 // It does not order commits or assign LSNs: package wal does. It knows no key but
 // the ones it is given and owns none on disk.

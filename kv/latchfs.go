@@ -26,7 +26,7 @@ import (
 // While the store is being opened it is the same, but that the flush of what was replayed from the logs goes to
 // memory: the engine would try it for ever. Its opening then succeeds, and ours sees the latch and fails.
 //
-// Reads and other directories (checkpoints) are passed on untouched.
+// Reads and other directories are passed on untouched.
 type latchFS struct {
 	vfs.FS
 	dir    string

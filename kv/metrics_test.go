@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/glimdb/db/internal/testkit"
 	"github.com/glimdb/db/kv"
 )
 
@@ -55,33 +54,5 @@ func TestMetrics(t *testing.T) {
 	sn.Close()
 	if m, err := s.Metrics(); err != nil || m.Snapshots != 0 || m.Cursors != 0 {
 		t.Errorf("%d snapshots, %d cursors, %v", m.Snapshots, m.Cursors, err)
-	}
-}
-
-func TestCheckpoint(t *testing.T) {
-	fs := testkit.MemFS()
-	s := open(t, "s", kv.Options{FS: fs})
-	if err := put(s, "k", "before"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Checkpoint("copy"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Checkpoint("copy"); err == nil {
-		t.Error("a checkpoint overwrote another")
-	}
-	if err := put(s, "k", "after"); err != nil {
-		t.Fatal(err)
-	}
-	for dir, want := range map[string]string{"copy": "before", "s": "after"} {
-		st := s
-		if dir == "copy" {
-			st = open(t, dir, kv.Options{FS: fs})
-		}
-		sn := snapshot(t, st)
-		if v, err := sn.Get([]byte("k")); err != nil || string(v) != want {
-			t.Errorf("%s: %q, %v; want %q", dir, v, err, want)
-		}
-		sn.Close()
 	}
 }

@@ -131,18 +131,3 @@ func (s *Store) OldestLSN() LSN { return s.handles.oldest() }
 // Err returns why the store became read-only, wrapping ErrReadOnly, and nil while it takes writes or was
 // opened read-only.
 func (s *Store) Err() error { return s.latch.err() }
-
-// Checkpoint writes a copy of the store to dir, which must not exist, on the same file system: tables are
-// linked where it can, the rest is copied. It holds everything applied before the call, durably, and can be
-// opened as a store of its own.
-func (s *Store) Checkpoint(dir string) (err error) {
-	if err := s.enter(); err != nil {
-		return err
-	}
-	defer s.leave()
-	if err := s.latch.err(); err != nil {
-		return wrap("checkpoint", err) // the engine's view is ahead of the disk
-	}
-	defer s.guard("checkpoint", &err)
-	return wrap("checkpoint", s.db.Checkpoint(dir, pebble.WithFlushedWAL()))
-}

@@ -27,14 +27,6 @@ const (
 	TemplateAnswerNaive    Template = "answer_naive"
 )
 
-// Templates lists all templates.
-func Templates() []Template {
-	return []Template{
-		TemplateExtractSystem, TemplateExtractUser, TemplateExtractSection, TemplateTypes, TemplateGlean,
-		TemplateSummarySystem, TemplateSummaryUser, TemplateKeywords, TemplateAnswerKG, TemplateAnswerNaive,
-	}
-}
-
 // hashLength is the number of hex digits of a Hash: 64 bits, far more than versions of a text.
 const hashLength = 16
 
