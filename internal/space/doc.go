@@ -7,6 +7,9 @@
 // Workspace, the workspace's name as one ordered key part, and a space byte, so that dropping a
 // workspace is one range delete.
 //
+// Keys: all of them, by prefix; none is written here. Concurrency: the table is constant, and all functions are
+// pure and safe for concurrent use.
+//
 // Invariants:
 //   - S1: no two spaces share a byte (golden-tested); a byte that was ever released is never reused.
 //   - S2: every key of a workspace lies between Prefix(ws) and codec.PrefixEnd(Prefix(ws)).

@@ -1,5 +1,7 @@
 // Package chunktest is the conformance suite for chunkers: Run it in a test of your own.
 //
-// It is imported from tests only, owns no keys and is safe for concurrent use. It tests invariants C1 to
-// C4 of package chunk and, where asked, C5.
+// It judges no quality: whether a border is a good place to cut is the chunker's own business. It is imported
+// from tests only and owns no keys. Concurrency: Run may be called from several tests at once.
+//
+// It has no invariants of its own; it tests C1 to C4 of package chunk and, where asked, C5.
 package chunktest
