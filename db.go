@@ -12,6 +12,7 @@ import (
 	"github.com/glimdb/db/query"
 	"github.com/glimdb/db/vector"
 	"github.com/glimdb/db/vector/hnsw"
+	"github.com/glimdb/db/vector/ivf"
 	"github.com/glimdb/db/wal"
 )
 
@@ -92,7 +93,7 @@ func (d *DB) open() (err error) {
 	if err != nil {
 		return err
 	}
-	set := vector.SetOptions{NewIndex: hnsw.Factory, Oldest: d.store.OldestLSN, ExactBytes: o.Vectors.ExactBytes, Logger: o.Logger}
+	set := vector.SetOptions{NewIndex: newIndex, Oldest: d.store.OldestLSN, ExactBytes: o.Vectors.ExactBytes, Logger: o.Logger}
 	if !o.ReadOnly {
 		set.Update = d.log.Update
 	}
@@ -101,6 +102,14 @@ func (d *DB) open() (err error) {
 		return err
 	}
 	return d.wire()
+}
+
+// newIndex makes the index that a collection's configuration names.
+func newIndex(o vector.IndexOptions) vector.Index {
+	if o.Config.Kind == vector.IVF {
+		return ivf.Factory(o)
+	}
+	return hnsw.Factory(o)
 }
 
 func (d *DB) wire() (err error) {

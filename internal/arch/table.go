@@ -30,11 +30,16 @@ var table = map[string]row{
 	"llm/hashed": {imports: words("llm internal/lexical")},
 
 	// The engine: kv below, three data models and the commit path beside each other.
-	"kv":          {imports: words("internal/codec internal/invariants")},
-	"wal":         {imports: words("kv internal/codec internal/space internal/invariants")},
-	"graph":       {imports: words("kv internal/codec internal/space internal/invariants")},
-	"vector":      {imports: words("kv internal/codec internal/space internal/simd internal/invariants")},
-	"vector/hnsw": {imports: words("vector kv internal/codec internal/space internal/simd internal/invariants")},
+	"kv":           {imports: words("internal/codec internal/invariants")},
+	"wal":          {imports: words("kv internal/codec internal/space internal/invariants")},
+	"graph":        {imports: words("kv internal/codec internal/space internal/invariants")},
+	"vector":       {imports: words("kv internal/codec internal/space internal/simd internal/invariants")},
+	"vector/oplog": {imports: words("kv internal/codec")}, // the persisted form of an index, whatever is indexed
+	"vector/hnsw": {
+		imports: words("vector kv internal/codec internal/space internal/simd internal/invariants"),
+		tests:   words("vector/ivf"), // one suite for both
+	},
+	"vector/ivf": {imports: words("vector vector/oplog kv internal/codec internal/kmeans internal/simd")},
 
 	// The two halves of retrieval. Neither sees the commit path, the index behind vector, db, or the other;
 	// their tests may put a whole engine together.
@@ -51,13 +56,13 @@ var table = map[string]row{
 	// The stream of dumps, the public face, the command.
 	"internal/dump": {imports: words("kv internal/codec")},
 	".": {
-		imports: words("kv wal graph vector vector/hnsw index index/chunk query llm llm/token llm/hashed internal/dump internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
+		imports: words("kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/dump internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
 		tests:   words("llm/openai"),
 	},
-	"cmd/glim": {imports: words(". graph index query llm llm/openai")},
+	"cmd/glim": {imports: words(". graph vector index query llm llm/openai")},
 
 	// Never imported; compares layers with bare peers, so that it may reach below db.
-	"bench": {tests: words(". kv wal graph vector vector/hnsw index index/chunk query llm llm/token llm/hashed internal/codec internal/record internal/simd internal/space")},
+	"bench": {tests: words(". kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/codec internal/record internal/simd internal/space")},
 
 	// Imported from tests only.
 	"internal/testkit":        {},

@@ -27,7 +27,7 @@ const (
 const (
 	User        Space = 'u' // db: KV spaces of public transactions, by (space name, key)
 	Vector      Space = 'v' // vector: collections, rows, id maps
-	HNSW        Space = 'h' // hnsw: link checkpoints and op log
+	HNSW        Space = 'h' // vector/hnsw and vector/ivf: what a collection's index derives and saves
 	Graph       Space = 'g' // graph: nodes, edges, adjacency, counters
 	Document    Space = 'd' // index: document records (status, counts, reasons)
 	Text        Space = 't' // index: document texts

@@ -1,0 +1,174 @@
+package ivf
+
+import (
+	"math"
+	"slices"
+
+	"github.com/glimdb/db/vector"
+)
+
+// scratch is what a search, or the feeding goroutine, needs and gives back.
+type scratch struct {
+	query []float32 // padded
+	far   []float32 // by cell
+	cells []uint64  // a heap of cells, the nearest first
+	best  []uint64  // a heap of slots, the farthest first
+	slots []uint32
+	out   [vector.MaxGather]float32
+}
+
+func (x *Index) newScratch() *scratch {
+	return &scratch{query: make([]float32, newTable(x.o.Config.Dim, false).stride)}
+}
+
+func (s *scratch) pad(v []float32) []float32 {
+	copy(s.query, v)
+	return s.query
+}
+
+const (
+	// For every efPerCell of Ef a search compares as many slots as a cell is meant to hold: with the number of
+	// vectors it grows like their root, and at equal Ef the recall is about that of a graph.
+	efPerCell = 2
+	// A narrow search compares at least 1/narrowShare of that in admitted slots.
+	narrowShare = 4
+)
+
+// Search implements vector.Searcher. A slot that moves to another cell meanwhile is found all the same: the
+// lists of one layout hold all slots that were there when it was stored.
+func (x *Index) Search(q vector.Query, out []uint32) []uint32 {
+	s, _ := x.pool.Get().(*scratch)
+	if s == nil {
+		s = x.newScratch()
+	}
+	defer x.pool.Put(s)
+	l := x.layout.Load()
+	s.far = l.centroids.distances(s.pad(q.Probe.Vector()), s.far[:0])
+	s.cells, s.best = s.cells[:0], s.best[:0]
+	for at, d := range s.far {
+		s.cells = append(s.cells, key(d, uint32(at)))
+	}
+	heapify(s.cells)
+	budget := max(q.Ef, q.Width) * x.size() / efPerCell
+	for seen, compared := 0, 0; len(s.cells) > 0; {
+		if seen >= budget && compared >= budget/narrowShare && len(s.best) >= q.K {
+			break
+		}
+		if q.Most > 0 && compared > q.Most {
+			return out
+		}
+		var k uint64
+		k, s.cells = popLeast(s.cells)
+		list := l.cells[slotOf(k)].list()
+		seen += len(list)
+		compared += s.compare(&q, list)
+	}
+	slices.Sort(s.best)
+	for _, k := range s.best {
+		out = append(out, slotOf(k))
+	}
+	return out
+}
+
+// compare takes the admitted slots of list that are near enough into s.best. It returns how many slots it
+// compared: all, or the admitted when the search is narrow.
+func (s *scratch) compare(q *vector.Query, list []uint32) (n int) {
+	limit := q.Probe.Limit()
+	for len(list) > 0 {
+		s.slots = s.slots[:0]
+		for len(list) > 0 && len(s.slots) < vector.MaxGather {
+			slot := list[0]
+			list = list[1:]
+			if slot < limit && (!q.Narrow || q.Admit(slot)) {
+				s.slots = append(s.slots, slot)
+			}
+		}
+		q.Probe.Distances(s.slots, s.out[:len(s.slots)])
+		for i, slot := range s.slots {
+			k := key(s.out[i], slot)
+			if len(s.best) == q.K && k > s.best[0] || !q.Narrow && !q.Admit(slot) {
+				continue
+			}
+			s.best = addBest(s.best, k, q.K)
+		}
+		n += len(s.slots)
+	}
+	return n
+}
+
+// key orders by distance, then slot.
+func key(d float32, slot uint32) uint64 {
+	b := math.Float32bits(d)
+	if b>>31 != 0 {
+		b = ^b
+	} else {
+		b |= 1 << 31
+	}
+	return uint64(b)<<32 | uint64(slot)
+}
+
+func slotOf(k uint64) uint32 { return uint32(k) }
+
+// heapify orders h as a heap with the least first.
+func heapify(h []uint64) {
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		sink(h, i)
+	}
+}
+
+// popLeast takes the least key.
+func popLeast(h []uint64) (uint64, []uint64) {
+	top := h[0]
+	h[0] = h[len(h)-1]
+	h = h[:len(h)-1]
+	sink(h, 0)
+	return top, h
+}
+
+func sink(h []uint64, i int) {
+	for {
+		c := 2*i + 1
+		if c >= len(h) {
+			return
+		}
+		if c+1 < len(h) && h[c+1] < h[c] {
+			c++
+		}
+		if h[i] <= h[c] {
+			return
+		}
+		h[i], h[c] = h[c], h[i]
+		i = c
+	}
+}
+
+// addBest adds k to a heap of the n least keys, the greatest of them first.
+func addBest(h []uint64, k uint64, n int) []uint64 {
+	if len(h) < n {
+		h = append(h, k)
+		for i := len(h) - 1; i > 0; {
+			up := (i - 1) / 2
+			if h[up] >= h[i] {
+				break
+			}
+			h[up], h[i] = h[i], h[up]
+			i = up
+		}
+		return h
+	}
+	h[0] = k
+	for i := 0; ; {
+		c := 2*i + 1
+		if c >= len(h) {
+			return h
+		}
+		if c+1 < len(h) && h[c+1] > h[c] {
+			c++
+		}
+		if h[i] >= h[c] {
+			return h
+		}
+		h[i], h[c] = h[c], h[i]
+		i = c
+	}
+}
