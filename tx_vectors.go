@@ -147,3 +147,6 @@ func (v *Vectors) Config() vector.Config { return v.c.Config() }
 
 // Stats describes the collection as it is now, which may be later than the transaction's state.
 func (v *Vectors) Stats() vector.Stats { return v.c.Stats() }
+
+// OfDocuments reports whether documents write the collection, and nothing else may.
+func (v *Vectors) OfDocuments() bool { return reservedCollection(v.name) }

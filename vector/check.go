@@ -21,30 +21,6 @@ type Problem struct {
 
 func (p Problem) String() string { return fmt.Sprintf("vectors %q: %s", p.Collection, p.Detail) }
 
-// Stats describe a collection's present state.
-type Stats struct {
-	Live  int // vectors
-	Dead  int // deleted vectors that views may still show, or that await removal
-	Tail  int // vectors that the index has not taken in yet; 0 without one
-	Bytes int64
-	Index *IndexStats // nil: every search scans
-}
-
-// Stats describes the present state. It costs next to nothing.
-func (c *Collection) Stats() Stats {
-	g := c.gen.Load()
-	n := g.points.Len()
-	live := c.count.Load().n
-	st := Stats{Live: live, Dead: max(0, int(n)-live), Bytes: g.points.bytes()}
-	if g.index != nil {
-		x := g.index.Stats()
-		st.Index = &x
-		st.Tail = int(n - min(n, g.fed.Load()))
-		st.Bytes += x.Bytes
-	}
-	return st
-}
-
 // Check compares what r shows: rows against ids both ways, and against the vectors in memory with their ids
 // and codes; what is counted against what is there; and, for the present state, the index against its own
 // invariants and the vectors that it must find. An error comes last.

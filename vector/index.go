@@ -86,12 +86,12 @@ type NewIndex func(IndexOptions) Index
 
 // IndexStats describe an index.
 type IndexStats struct {
-	Kind    string // for example "hnsw"
-	Nodes   int    // slots inserted and not removed
-	Links   int64  // directed links between them, all levels
-	Levels  int    // 0 when empty
-	Entry   string // id of the vector where searches begin
-	Bytes   int64  // memory beside the points
-	Log     int64  // bytes persisted since the last checkpoint
-	Written int64  // bytes of the last checkpoint
+	Kind    string `json:"kind"`    // for example "hnsw"
+	Nodes   int    `json:"nodes"`   // slots inserted and not removed
+	Links   int64  `json:"links"`   // directed links between them, all levels
+	Levels  int    `json:"levels"`  // 0 when empty
+	Entry   string `json:"entry"`   // id of the vector where searches begin
+	Bytes   int64  `json:"bytes"`   // memory beside the points
+	Log     int64  `json:"log"`     // bytes persisted since the last checkpoint
+	Written int64  `json:"written"` // bytes of the last checkpoint
 }

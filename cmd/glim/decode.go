@@ -65,7 +65,7 @@ func toUTF8(raw []byte, name string, isPage bool) (string, error) {
 			return "", err
 		}
 		if !strings.HasPrefix(strings.ToLower(name), "utf-16") {
-			if err := binary(raw); err != nil {
+			if err := refuseBinary(raw); err != nil {
 				return "", err
 			}
 		}
@@ -77,7 +77,7 @@ func toUTF8(raw []byte, name string, isPage bool) (string, error) {
 	if e := utf16WithoutBOM(raw); e != nil {
 		return decodeWith(e, raw)
 	}
-	if err := binary(raw); err != nil {
+	if err := refuseBinary(raw); err != nil {
 		return "", err
 	}
 	if utf8.Valid(raw) {
@@ -90,9 +90,9 @@ func toUTF8(raw []byte, name string, isPage bool) (string, error) {
 	return "", guess(raw)
 }
 
-// binary is the error of bytes that are no text in any encoding but UTF-16: a format that begins with its
+// refuseBinary is the error of bytes that are no text in any encoding but UTF-16: a format that begins with its
 // name, or more control characters than a text has.
-func binary(raw []byte) error {
+func refuseBinary(raw []byte) error {
 	if bytes.HasPrefix(raw, []byte("%PDF-")) {
 		return fmt.Errorf("%w: a PDF; convert it to text, Markdown or HTML first", errNotText)
 	}

@@ -44,7 +44,7 @@ func (a *app) explain(err error) *failure {
 		return f
 	}
 	f := &failure{code: exitFailure, what: plain(err), err: err}
-	for _, explain := range []func(error, *failure) bool{a.explainStore, a.explainDocuments, explainArguments, explainModels} {
+	for _, explain := range []func(error, *failure) bool{a.explainStore, a.explainDocuments, explainVectors, explainArguments, explainModels} {
 		if explain(err, f) {
 			break
 		}

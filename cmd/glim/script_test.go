@@ -48,6 +48,7 @@ func TestScripts(t *testing.T) {
 			"hold":    hold,
 			"model":   startModel,
 			"columns": columns,
+			"vectors": writeVectors,
 		},
 		Condition: func(name string) (bool, error) {
 			if name != "root" {

@@ -1,0 +1,60 @@
+package vector
+
+// Stats describe a collection's present state.
+type Stats struct {
+	Live int `json:"live"` // vectors
+	Dead int `json:"dead"` // deleted vectors that views may still show, or that await removal
+	Tail int `json:"tail"` // vectors that the index has not taken in yet; 0 without one
+	// Bytes is the memory in all: what Memory tells, and ids, numbers and places of every slot.
+	Bytes  int64  `json:"bytes"`
+	Memory Memory `json:"memory"`
+	// Index is nil where every search scans.
+	Index *IndexStats `json:"index,omitempty"`
+	// Searches counts those since the store was opened, by the plan that gave the result. Retried are those
+	// whose first plan found too few or gave up.
+	Searches map[Plan]uint64 `json:"searches,omitempty"`
+	Retried  uint64          `json:"retried,omitempty"`
+}
+
+// Memory is where the bytes of a collection are.
+type Memory struct {
+	Rows  int64 `json:"rows"`  // float32 values
+	Codes int64 `json:"codes"` // quantised values
+	Links int64 `json:"links"` // the index beside them
+}
+
+// Stats describes the present state. It costs next to nothing.
+func (c *Collection) Stats() Stats {
+	g := c.gen.Load()
+	n := g.points.Len()
+	live := c.count.Load().n
+	st := Stats{Live: live, Dead: max(0, int(n)-live), Bytes: g.points.bytes(), Memory: g.points.memory()}
+	if g.index != nil {
+		x := g.index.Stats()
+		st.Index = &x
+		st.Tail = int(n - min(n, g.fed.Load()))
+		st.Memory.Links = x.Bytes
+		st.Bytes += x.Bytes
+	}
+	for p := range plans {
+		if n := c.searches.by[p].Load(); n > 0 {
+			if st.Searches == nil {
+				st.Searches = make(map[Plan]uint64)
+			}
+			st.Searches[Plan(p)] = n
+		}
+	}
+	st.Retried = c.searches.retried.Load()
+	return st
+}
+
+// memory counts the rows and codes that are in memory.
+func (p *Points) memory() (m Memory) {
+	for _, s := range p.rows.Load().segs {
+		m.Rows += 4 * int64(len(s))
+	}
+	for _, s := range p.table.Load().segs {
+		m.Codes += int64(len(s.codes))
+	}
+	return m
+}
