@@ -63,8 +63,10 @@ func TestCommand(t *testing.T) {
 			t.Errorf("%s finds %.4f bare and %.4f through the database", v.name, bare, whole)
 		}
 	}
-	if !strings.Contains(text, "through the database") {
-		t.Errorf("the database is not compared with the bare index:\n%s", text)
+	for _, table := range []string{"through the database", "GB/s read by one thread"} {
+		if !strings.Contains(text, table) {
+			t.Errorf("no table of %q:\n%s", table, text)
+		}
 	}
 	f, err := os.Open(filepath.Join(out, "clustered768.png"))
 	if err != nil {

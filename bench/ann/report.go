@@ -25,6 +25,7 @@ func (r *race) print(w io.Writer) error {
 		r.printRatios(t, k)
 	}
 	r.printDatabase(t)
+	r.printScan(t)
 	return t.Flush()
 }
 
@@ -115,6 +116,19 @@ func (r *race) printDatabase(w io.Writer) {
 			s := r.atEqualWidth(bare, whole, k)
 			fmt.Fprintf(w, "%s, k = %d\t%.3f\t%.3f–%.3f\t\n", bare.name, k, s.mid, s.low, s.high)
 		}
+	}
+}
+
+// printScan compares the exact scan with what memory gives.
+func (r *race) printScan(w io.Writer) {
+	x := r.find(nameExact)
+	if x == nil {
+		return
+	}
+	fmt.Fprintf(w, "\nexact scan of the int8 codes, as a share of %.1f GB/s read by one thread\tmedian\trange\t\n", median(r.bandwidth)/1e9)
+	for _, k := range r.ks {
+		s := r.scanRate(x, k)
+		fmt.Fprintf(w, "k = %d\t%.3f\t%.3f–%.3f\t\n", k, s.mid, s.low, s.high)
 	}
 }
 
