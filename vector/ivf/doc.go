@@ -15,9 +15,9 @@
 //
 // It does not decide which vectors exist, are visible, or are returned, and it commits nothing.
 //
-// A search compares cells in order of their distance from the query until it has seen about Ef/2 cells'
-// worth of slots and holds K admitted ones; a narrow one counts the admitted, so that it goes on until it
-// has compared enough of those or all.
+// A search goes through cells in order of their distance from the query until it has compared about Ef/2
+// cells' worth of admitted slots and holds K: a filter that rejects what is near makes it go on, if need be
+// through all.
 //
 // Keys: space.HNSW under the collection's prefix, by package oplog: for every vector the number of its cell,
 // for every cell its centroid. Lists are made from these. All of it is derived and may vanish.

@@ -26,13 +26,9 @@ func (s *scratch) pad(v []float32) []float32 {
 	return s.query
 }
 
-const (
-	// For every efPerCell of Ef a search compares as many slots as a cell is meant to hold: with the number of
-	// vectors it grows like their root, and at equal Ef the recall is about that of a graph.
-	efPerCell = 2
-	// A narrow search compares at least 1/narrowShare of that in admitted slots.
-	narrowShare = 4
-)
+// For every efPerCell of Ef a search compares as many admitted slots as a cell is meant to hold: with the number
+// of vectors they grow like its root, and at equal Ef the recall is about that of a graph.
+const efPerCell = 2
 
 // Search implements vector.Searcher. A slot that moves to another cell meanwhile is found all the same: the
 // lists of one layout hold all slots that were there when it was stored.
@@ -49,19 +45,18 @@ func (x *Index) Search(q vector.Query, out []uint32) []uint32 {
 		s.cells = append(s.cells, key(d, uint32(at)))
 	}
 	heapify(s.cells)
-	budget := max(q.Ef, q.Width) * x.size() / efPerCell
-	for seen, compared := 0, 0; len(s.cells) > 0; {
-		if seen >= budget && compared >= budget/narrowShare && len(s.best) >= q.K {
+	enough := q.Ef * x.size() / efPerCell
+	var n counts
+	for len(s.cells) > 0 {
+		if n.admitted() >= enough && len(s.best) >= q.K {
 			break
 		}
-		if q.Most > 0 && compared > q.Most {
+		if q.Most > 0 && n.compared > q.Most {
 			return out
 		}
 		var k uint64
 		k, s.cells = popLeast(s.cells)
-		list := l.cells[slotOf(k)].list()
-		seen += len(list)
-		compared += s.compare(&q, list)
+		s.compare(&q, l.cells[slotOf(k)].list(), &n)
 	}
 	slices.Sort(s.best)
 	for _, k := range s.best {
@@ -70,9 +65,24 @@ func (x *Index) Search(q vector.Query, out []uint32) []uint32 {
 	return out
 }
 
-// compare takes the admitted slots of list that are near enough into s.best. It returns how many slots it
-// compared: all, or the admitted when the search is narrow.
-func (s *scratch) compare(q *vector.Query, list []uint32) (n int) {
+// counts tell how far a search has come, in slots.
+type counts struct {
+	compared int // all of them, or the admitted when it is narrow
+	asked    int // those near enough to be results, of which it was asked whether they are admitted,
+	passed   int // and are
+}
+
+// admitted estimates how many of the compared are. What is near tells of what is near: where a filter rejects
+// just that, the estimate is low, and the search goes on for longer.
+func (n *counts) admitted() int {
+	if n.asked == 0 {
+		return n.compared
+	}
+	return n.compared * n.passed / n.asked
+}
+
+// compare takes the admitted slots of list that are near enough into s.best.
+func (s *scratch) compare(q *vector.Query, list []uint32, n *counts) {
 	limit := q.Probe.Limit()
 	for len(list) > 0 {
 		s.slots = s.slots[:0]
@@ -84,16 +94,21 @@ func (s *scratch) compare(q *vector.Query, list []uint32) (n int) {
 			}
 		}
 		q.Probe.Distances(s.slots, s.out[:len(s.slots)])
+		n.compared += len(s.slots)
 		for i, slot := range s.slots {
 			k := key(s.out[i], slot)
-			if len(s.best) == q.K && k > s.best[0] || !q.Narrow && !q.Admit(slot) {
+			if len(s.best) == q.K && k > s.best[0] {
 				continue
+			}
+			if !q.Narrow {
+				if n.asked++; !q.Admit(slot) {
+					continue
+				}
+				n.passed++
 			}
 			s.best = addBest(s.best, k, q.K)
 		}
-		n += len(s.slots)
 	}
-	return n
 }
 
 // key orders by distance, then slot.
