@@ -16,7 +16,7 @@ import (
 func TestHC17_DeleteTheOnlyVector(t *testing.T) {
 	for _, variant := range variants {
 		t.Run(variant.name, func(t *testing.T) {
-			s := newStore(t, variant.exactBytes)
+			s := variant.store(t)
 			c := s.create("v", vector.Config{Dim: 3})
 			put := func(b *kv.Batch) error { return c.Put(b, "a", []float32{1, 2, 3}) }
 			find := func(want int) {
@@ -51,7 +51,7 @@ func TestHC17_DeleteTheEntryPoint(t *testing.T) {
 	for _, variant := range variants {
 		t.Run(variant.name, func(t *testing.T) {
 			const dim = 8
-			s := newStore(t, variant.exactBytes)
+			s := variant.store(t)
 			r := newRand(t, 17)
 			c := s.create("v", vector.Config{Dim: dim})
 			m := model{}
@@ -109,7 +109,7 @@ func TestHC17_DeleteTheEntryPoint(t *testing.T) {
 func TestHC16_SmallAndOddSearches(t *testing.T) {
 	for _, variant := range variants {
 		t.Run(variant.name, func(t *testing.T) {
-			s := newStore(t, variant.exactBytes)
+			s := variant.store(t)
 			ctx := context.Background()
 			c := s.create("v", vector.Config{Dim: 2})
 			empty := s.view()

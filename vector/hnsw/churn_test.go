@@ -12,8 +12,10 @@ import (
 )
 
 // The population turns over several times: nothing becomes unreachable, recall stays, memory does not grow.
-func TestChurn(t *testing.T) {
-	s := newStore(t, indexAlways)
+func TestChurn(t *testing.T) { eachIndex(t, testChurn) }
+
+func testChurn(t *testing.T, v variant) {
+	s := v.store(t)
 	c := s.create("v", vector.Config{Dim: 16})
 	m := model{}
 	fill(s, c, m, 0, 1000)
@@ -44,8 +46,10 @@ func TestChurn(t *testing.T) {
 
 // Searches, writers and the indexer run together; every view shows one commit. Meant for the race
 // detector.
-func TestConcurrency(t *testing.T) {
-	s := newStore(t, indexAlways)
+func TestConcurrency(t *testing.T) { eachIndex(t, testConcurrency) }
+
+func testConcurrency(t *testing.T, v variant) {
+	s := v.store(t)
 	c := s.create("v", vector.Config{Dim: 16, M: 8, EfConstruction: 32})
 	fill(s, c, model{}, 0, 200)
 	done := make(chan struct{})
@@ -103,11 +107,13 @@ func TestConcurrency(t *testing.T) {
 }
 
 // Equal histories give equal graphs and equal results, whoever did the indexing and when.
-func TestDeterministic(t *testing.T) {
+func TestDeterministic(t *testing.T) { eachIndex(t, testDeterministic) }
+
+func testDeterministic(t *testing.T, v variant) {
 	var stats []vector.IndexStats
 	var results []string
 	for run := range 2 {
-		s := newStore(t, indexAlways)
+		s := v.store(t)
 		c := s.create("v", vector.Config{Dim: 16})
 		for part := range 10 {
 			fill(s, c, model{}, part*100, 100)
@@ -140,8 +146,10 @@ func TestDeterministic(t *testing.T) {
 }
 
 // A collection that shrinks far below the threshold gives its index up, and takes one again when it grows.
-func TestThreshold(t *testing.T) {
-	s := newStore(t, 16*500)
+func TestThreshold(t *testing.T) { eachIndex(t, testThreshold) }
+
+func testThreshold(t *testing.T, v variant) {
+	s := storeOf(t, vector.SetOptions{NewIndex: v.index, ExactBytes: 16 * 500})
 	c := s.create("v", vector.Config{Dim: 16})
 	m := model{}
 	fill(s, c, m, 0, 400)

@@ -10,16 +10,35 @@ import (
 
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/vector"
+	"github.com/glimdb/db/vector/hnsw"
+	"github.com/glimdb/db/vector/ivf"
 )
 
 // variants are the searchers that the suite holds to one standard.
-var variants = []struct {
+var variants = []variant{
+	{"exact", hnsw.Factory, exactAlways, 1},
+	{"hnsw", hnsw.Factory, indexAlways, 0.98},
+	{"ivf", ivf.Factory, indexAlways, 0.98},
+}
+
+type variant struct {
 	name       string
+	index      vector.NewIndex
 	exactBytes int64
 	recall     float64 // at 10, mean over the queries of a test
-}{
-	{"exact", exactAlways, 1},
-	{"hnsw", indexAlways, 0.98},
+}
+
+func (v variant) store(t testing.TB) *store {
+	return storeOf(t, vector.SetOptions{NewIndex: v.index, ExactBytes: v.exactBytes})
+}
+
+// eachIndex runs a test of what an index must do for a collection, whichever it is.
+func eachIndex(t *testing.T, test func(t *testing.T, v variant)) {
+	for _, v := range variants {
+		if v.exactBytes == indexAlways {
+			t.Run(v.name, func(t *testing.T) { test(t, v) })
+		}
+	}
 }
 
 var metrics = []vector.Metric{vector.Cosine, vector.Dot, vector.L2}
@@ -42,7 +61,7 @@ func TestConformance(t *testing.T) {
 		for _, c := range comparisons(24) {
 			t.Run(fmt.Sprintf("%s/%v/%v", variant.name, c.Metric, c.Quantization), func(t *testing.T) {
 				t.Parallel()
-				s := newStore(t, variant.exactBytes)
+				s := variant.store(t)
 				run := &machine{t: t, s: s, r: newRand(t, 7), metric: c.Metric, dim: c.Dim, now: model{}}
 				run.c = s.create("v", c)
 				run.set = run.c.IDSetWhere(some)
@@ -238,7 +257,7 @@ func TestIdenticalVectors(t *testing.T) {
 		t.Run(variant.name, func(t *testing.T) {
 			t.Parallel()
 			n := scaled(3000)
-			s := newStore(t, variant.exactBytes)
+			s := variant.store(t)
 			c := s.create("v", vector.Config{Dim: 8, EfConstruction: 32})
 			v := []float32{1, 2, 3, 4, 5, 6, 7, 8}
 			s.write(func(b *kv.Batch) error {

@@ -15,8 +15,13 @@ import (
 // The power goes at every file operation of a history in which the index saves records and checkpoints and
 // removes nodes. What reopens holds the acknowledged vectors, with the commit that was cut off or without
 // it, and searches find them before and after the indexer has caught up.
-func TestCrashAtEveryFileOperation(t *testing.T) {
-	options := vector.SetOptions{NewIndex: hnsw.SmallParts, ExactBytes: indexAlways}
+func TestCrashAtEveryFileOperation(t *testing.T) { eachIndex(t, testCrashAtEveryFileOperation) }
+
+func testCrashAtEveryFileOperation(t *testing.T, v variant) {
+	if v.name == "hnsw" {
+		v.index = hnsw.SmallParts
+	}
+	options := vector.SetOptions{NewIndex: v.index, ExactBytes: indexAlways}
 	base := testkit.NewCrashFS(1)
 	m := model{}
 	s := &store{t: t, fs: base, o: options}

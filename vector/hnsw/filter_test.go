@@ -41,7 +41,7 @@ func TestFilteredRecall(t *testing.T) {
 	for _, variant := range variants {
 		t.Run(variant.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStore(t, variant.exactBytes)
+			s := variant.store(t)
 			c := s.create("v", vector.Config{Dim: dim})
 			vectors := around(newRand(t, 6), n+queries, dim)
 			m := load(s, c, vectors[:n])
@@ -164,7 +164,7 @@ func TestPlans(t *testing.T) {
 func TestIDSetHoldsIDs(t *testing.T) {
 	for _, variant := range variants {
 		t.Run(variant.name, func(t *testing.T) {
-			s := newStore(t, variant.exactBytes)
+			s := variant.store(t)
 			c := s.create("v", vector.Config{Dim: 4, Metric: vector.L2})
 			other := s.create("other", vector.Config{Dim: 4})
 			put := func(b *kv.Batch, x float32, ids ...string) error {

@@ -50,8 +50,10 @@ func meanRecall(s *store, c *vector.Collection, m model, queries int) float64 {
 }
 
 // What was indexed before closing is loaded, not built again; what was not is tail.
-func TestReopenLoadsTheGraph(t *testing.T) {
-	s := newStore(t, indexAlways)
+func TestReopenLoadsTheGraph(t *testing.T) { eachIndex(t, testReopenLoadsTheGraph) }
+
+func testReopenLoadsTheGraph(t *testing.T, v variant) {
+	s := v.store(t)
 	c := s.create("v", vector.Config{Dim: 16})
 	m := model{}
 	fill(s, c, m, 0, 1500)
@@ -81,8 +83,10 @@ func TestReopenLoadsTheGraph(t *testing.T) {
 }
 
 // Vectors deleted while no indexer ran leave ghosts in the saved graph; they vanish at the first chance.
-func TestReopenAfterUnseenDeletes(t *testing.T) {
-	s := newStore(t, indexAlways)
+func TestReopenAfterUnseenDeletes(t *testing.T) { eachIndex(t, testReopenAfterUnseenDeletes) }
+
+func testReopenAfterUnseenDeletes(t *testing.T, v variant) {
+	s := v.store(t)
 	c := s.create("v", vector.Config{Dim: 16})
 	m := model{}
 	fill(s, c, m, 0, 1000)
@@ -119,7 +123,9 @@ func TestReopenAfterUnseenDeletes(t *testing.T) {
 }
 
 // Damaged or missing index data is noticed, and costs only work.
-func TestDamagedIndexData(t *testing.T) {
+func TestDamagedIndexData(t *testing.T) { eachIndex(t, testDamagedIndexData) }
+
+func testDamagedIndexData(t *testing.T, v variant) {
 	prefix := space.In("", space.HNSW)
 	damage := map[string]func(b *kv.Batch, key, value []byte) error{
 		"cut":     func(b *kv.Batch, key, value []byte) error { return b.Set(key, value[:len(value)/2]) },
@@ -133,7 +139,7 @@ func TestDamagedIndexData(t *testing.T) {
 	}
 	for name, f := range damage {
 		t.Run(name, func(t *testing.T) {
-			s := newStore(t, indexAlways)
+			s := v.store(t)
 			c := s.create("v", vector.Config{Dim: 8})
 			m := model{}
 			fill(s, c, m, 0, 400)
@@ -174,9 +180,11 @@ func TestDamagedIndexData(t *testing.T) {
 
 // A store is killed during an insert and delete storm, between commits and while the indexer runs; what
 // reopens holds exactly the vectors of the acknowledged commits.
-func TestCrash(t *testing.T) {
+func TestCrash(t *testing.T) { eachIndex(t, testCrash) }
+
+func testCrash(t *testing.T, v variant) {
 	mem := vfs.NewCrashableMem()
-	s := &store{t: t, fs: mem, o: vector.SetOptions{NewIndex: newStore(t, indexAlways).o.NewIndex, ExactBytes: indexAlways}}
+	s := &store{t: t, fs: mem, o: vector.SetOptions{NewIndex: v.store(t).o.NewIndex, ExactBytes: indexAlways}}
 	s.open()
 	defer s.close()
 	c := s.create("v", vector.Config{Dim: 8})

@@ -46,7 +46,9 @@ func load(s *store, c *vector.Collection, vectors [][]float32) model {
 }
 
 // At the default width the graph finds nearly all of ten neighbours, and all vectors find themselves.
-func TestRecall(t *testing.T) {
+func TestRecall(t *testing.T) { eachIndex(t, testRecall) }
+
+func testRecall(t *testing.T, v variant) {
 	const queries = 50
 	n := scaled(2000)
 	for _, metric := range metrics {
@@ -65,7 +67,7 @@ func TestRecall(t *testing.T) {
 							vectors[i] = random(r, dim)
 						}
 					}
-					s := newStore(t, indexAlways)
+					s := v.store(t)
 					c := s.create("v", vector.Config{Metric: metric, Dim: dim})
 					m := load(s, c, vectors[:n])
 					snap := s.view()

@@ -36,7 +36,11 @@ type store struct {
 const exactAlways, indexAlways = 1 << 40, -1
 
 func newStore(t testing.TB, exactBytes int64) *store {
-	s := &store{t: t, fs: vfs.NewMem(), o: vector.SetOptions{NewIndex: hnsw.Factory, ExactBytes: exactBytes}}
+	return storeOf(t, vector.SetOptions{NewIndex: hnsw.Factory, ExactBytes: exactBytes})
+}
+
+func storeOf(t testing.TB, o vector.SetOptions) *store {
+	s := &store{t: t, fs: vfs.NewMem(), o: o}
 	s.open()
 	t.Cleanup(s.close)
 	return s
