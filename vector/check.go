@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/simd"
@@ -146,7 +145,7 @@ func (k *checker) run() error {
 // rows holds every stored row against its id key and its copy in memory.
 func (k *checker) rows() (int, error) {
 	vec := make([]float32, k.c.config.Dim)
-	codes := slices.Clone(k.c.gen.Load().points.NewProbe().codes)
+	scratch := k.c.gen.Load().points.NewProbe().packed
 	prefix := collectionPrefix(k.c.ws, kindRow, k.c.id)
 	return k.each(prefix, func(key, value []byte) {
 		ord, err := rowOrdinal(key, len(prefix))
@@ -165,14 +164,14 @@ func (k *checker) rows() (int, error) {
 		} else if at != ord {
 			k.report("row %d of %q: its id leads to %d", ord, id, at)
 		}
-		if what := k.memory(ord, id, vec, codes); what != "" {
+		if what := k.memory(ord, id, vec, scratch); what != "" {
 			k.report("row %d of %q: %s", ord, id, what)
 		}
 	})
 }
 
-// memory tells what is wrong with the copy of a row in memory, or nothing. codes is scratch.
-func (k *checker) memory(ord uint64, id string, vec []float32, codes []int8) string {
+// memory tells what is wrong with what memory holds of a row, or nothing.
+func (k *checker) memory(ord uint64, id string, vec []float32, scratch packed) string {
 	if st := k.c.set.stagedIn(k.r); st != nil {
 		if ch := st.changes[k.c]; ch != nil && ord >= ch.first {
 			switch i := ord - ch.first; {
@@ -189,11 +188,11 @@ func (k *checker) memory(ord uint64, id string, vec []float32, codes []int8) str
 	if !ok || !p.VisibleAt(slot, k.r.LSN()) {
 		return "not in memory"
 	}
-	if p.ID(slot) != id || !equal(p.Vector(slot), vec) {
+	if row := p.Vector(slot); p.ID(slot) != id || row != nil && !equal(row, vec) {
 		return "differs from memory"
 	}
 	s, i := p.seg(slot), int(slot&(simd.SegmentRows-1))
-	if s.facts[i] != p.encode(vec, codes) || !slices.Equal(p.codesOf(s.codes, i), codes) {
+	if s.facts[i] != p.pack(vec, scratch) || !p.packedAt(s.packed, i).equal(scratch) {
 		return "codes in memory are those of another vector"
 	}
 	return ""

@@ -63,7 +63,7 @@ type generation struct {
 func newCollection(s *Set, ws, name string, id collectionID, c Config) *Collection {
 	coll := &Collection{set: s, ws: ws, name: name, id: id, config: c}
 	coll.count.Store(&counted{})
-	coll.gen.Store(newGeneration(newPoints(c), nil))
+	coll.gen.Store(newGeneration(newPoints(c, true), nil))
 	return coll
 }
 

@@ -61,7 +61,10 @@ const (
 	Int8 Quantization = iota
 	// Float32 compares the rows themselves.
 	Float32
-	// Binary compares one bit a value, its sign: for large dimensions only, with more to rescore.
+	// Binary compares one bit a value, its sign: a thirty-second of the memory. For Cosine and Dot at several
+	// hundred dimensions only; L2 refuses it, because it does not depend on where the origin is and signs do.
+	// An index is built from the rows while they are in memory, and five times as many candidates as from
+	// codes are rescored.
 	Binary
 )
 
@@ -150,6 +153,8 @@ func (c Config) withDefaults(name string) (Config, error) {
 		return bad("Kind", c.Kind, "hnsw or ivf")
 	case c.Quantization > Binary:
 		return bad("Quantization", c.Quantization, "int8, float32 or binary")
+	case c.Quantization == Binary && c.Metric == L2:
+		return bad("Quantization", c.Quantization, "int8 or float32 under l2, which knows no signs")
 	case !utf8.ValidString(c.Model):
 		return bad("Model", fmt.Sprintf("%q", c.Model), "UTF-8")
 	case c.Dim < 1 || c.Dim > MaxDim:

@@ -108,7 +108,7 @@ func (t *search) choose() choice {
 	if t.o.Plan != PlanAuto {
 		return choice{plan: t.o.Plan, share: max(share, 1/float64(fed))}
 	}
-	if float64(walkRows*t.o.width()) >= share*float64(cost) {
+	if float64(walkRows*t.width()) >= share*float64(cost) {
 		return exact
 	}
 	if share >= wideFrom {

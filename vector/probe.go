@@ -13,7 +13,8 @@ type Probe struct {
 	t      *table
 	vec    []float32 // padded to FloatPad
 	slot   uint32    // whose row vec is to hold; NoSlot when it holds what it should
-	codes  []int8    // empty without codes
+	exact  bool      // vec is compared with rows as long as they are in memory
+	packed           // of one row
 	wide   []int16   // codes, widened for the kernels
 	f      facts
 	sums   [MaxGather]int32
@@ -25,9 +26,9 @@ const MaxGather = 256
 
 // NewProbe returns a probe for p, holding the zero vector.
 func (p *Points) NewProbe() *Probe {
-	pr := &Probe{p: p, t: p.table.Load(), vec: make([]float32, roundUp(p.config.Dim, simd.FloatPad)), slot: NoSlot}
+	pr := &Probe{p: p, t: p.table.Load(), vec: make([]float32, roundUp(p.config.Dim, simd.FloatPad)), slot: NoSlot,
+		packed: p.packedAt(p.packedRows(1), 0)}
 	if p.codeStride > 0 {
-		pr.codes = make([]int8, p.config.Dim)
 		pr.wide = make([]int16, roundUp(p.config.Dim, simd.CodePad))
 	}
 	return pr
@@ -35,28 +36,41 @@ func (p *Points) NewProbe() *Probe {
 
 // Set makes v, prepared as the metric asks, the probe's vector. It also notices points added since.
 func (pr *Probe) Set(v []float32) {
-	pr.t, pr.slot = pr.p.table.Load(), NoSlot
+	p := pr.p
+	pr.t, pr.slot = p.table.Load(), NoSlot
+	pr.exact = p.config.Quantization == Float32 || p.config.Metric == L2
 	copy(pr.vec, v)
-	pr.f = pr.p.encode(pr.Vector(), pr.codes)
+	pr.f = p.pack(pr.Vector(), pr.packed)
 	simd.Widen(pr.codes, pr.wide[:len(pr.codes)])
 }
 
-// SetSlot makes the vector of slot the probe's.
+// SetSlot makes the vector of slot the probe's. What is set so is compared to build an index, which deserves
+// better than bits.
 func (pr *Probe) SetSlot(slot uint32) {
-	pr.t, pr.slot = pr.p.table.Load(), slot
+	p := pr.p
+	pr.t, pr.slot = p.table.Load(), slot
+	pr.exact = p.config.Quantization != Int8 || p.config.Metric == L2
 	s, i := pr.t.segs[slot>>simd.SegmentShift], int(slot&(simd.SegmentRows-1))
 	pr.f = s.facts[i]
-	simd.Widen(pr.p.codesOf(s.codes, i), pr.wide[:len(pr.codes)])
-	if pr.p.byRows() {
+	k := p.packedAt(s.packed, i)
+	simd.Widen(k.codes, pr.wide[:len(k.codes)])
+	copy(pr.bits, k.bits)
+	if pr.exact {
 		pr.Vector()
 	}
 }
 
-// Vector returns the probe's vector. It is shared: read only, until the next Set.
+// Vector returns the probe's vector; after SetSlot, where rows are not in memory, what is packed tells of it.
+// It is shared: read only, until the next Set.
 func (pr *Probe) Vector() []float32 {
 	vec := pr.vec[:pr.p.config.Dim]
 	if pr.slot != NoSlot {
-		copy(vec, pr.p.Vector(pr.slot))
+		if row := pr.p.Vector(pr.slot); row != nil {
+			copy(vec, row)
+		} else {
+			s, i := pr.p.seg(pr.slot), int(pr.slot&(simd.SegmentRows-1))
+			pr.p.unpack(vec, pr.p.packedAt(s.packed, i), s.facts[i])
+		}
 		pr.slot = NoSlot
 	}
 	return vec
@@ -66,38 +80,90 @@ func (pr *Probe) Vector() []float32 {
 func (pr *Probe) Limit() uint32 { return uint32(len(pr.t.segs)) << simd.SegmentShift }
 
 // Distances sets out[i] to the approximate distance of slots[i], at most MaxGather of them and all below
-// Limit. Smaller is nearer: 1 − cosine, −dot, or the squared Euclidean distance. They come from the rows when
-// the quantisation is Float32 or the metric L2, because differences of near vectors drown in the error of
-// codes; else from the int8 codes.
+// Limit. Smaller is nearer: 1 − cosine, −dot, or the squared Euclidean distance.
+//
+// They come from what is packed, but from the rows, if these are in memory, when the quantisation is Float32,
+// when the metric is L2, because differences of near vectors drown in the error of codes, and after SetSlot
+// when what is packed are bits.
 func (pr *Probe) Distances(slots []uint32, out []float32) {
-	base := float32(0)
-	if pr.p.config.Metric == Cosine {
-		base = 1
-	}
-	if pr.p.byRows() {
-		r := pr.p.rows.Load()
-		if pr.p.config.Metric == L2 {
-			simd.L2Gather(pr.vec, r.first, pr.p.stride, slots, out)
+	if pr.exact {
+		if r := pr.p.rows.Load(); r != nil {
+			pr.fromRows(r, slots, out)
 			return
 		}
-		simd.DotGather(pr.vec, r.first, pr.p.stride, slots, out)
-		for i, dot := range out[:len(slots)] {
-			out[i] = base - dot
-		}
+	}
+	switch {
+	case pr.p.wordStride > 0:
+		pr.fromBits(slots, out)
+	case pr.p.config.Metric == L2:
+		pr.fromSquares(slots, out)
+	default:
+		pr.fromCodes(slots, out)
+	}
+}
+
+// base is what a distance is when the product is 0.
+func (pr *Probe) base() float32 {
+	if pr.p.config.Metric == Cosine {
+		return 1
+	}
+	return 0
+}
+
+func (pr *Probe) fromRows(r *rows, slots []uint32, out []float32) {
+	if pr.p.config.Metric == L2 {
+		simd.L2Gather(pr.vec, r.first, pr.p.stride, slots, out)
 		return
 	}
+	simd.DotGather(pr.vec, r.first, pr.p.stride, slots, out)
+	base := pr.base()
+	for i, dot := range out[:len(slots)] {
+		out[i] = base - dot
+	}
+}
+
+func (pr *Probe) fromCodes(slots []uint32, out []float32) {
 	sums, scales := pr.sums[:len(slots)], pr.scales[:len(slots)]
 	for i, slot := range slots { // before the rows, so that the processor waits for both at a time
-		scales[i] = pr.t.segs[slot>>simd.SegmentShift].facts[slot&(simd.SegmentRows-1)].scale
+		scales[i] = pr.factsOf(slot).scale
 	}
 	simd.DotI8Gather(pr.wide, pr.t.codes, pr.p.codeStride, slots, sums)
+	base := pr.base()
 	for i, sum := range sums {
 		out[i] = base - float32(sum)*(pr.f.scale*scales[i])
 	}
 }
 
-// byRows reports whether distances come from the float32 rows.
-func (p *Points) byRows() bool { return p.config.Quantization == Float32 || p.config.Metric == L2 }
+// fromSquares compares the decoded vectors with each other: what is between them is as small as what is
+// between the vectors, and so is its error, but for what rounding adds to every distance alike.
+func (pr *Probe) fromSquares(slots []uint32, out []float32) {
+	sums := pr.sums[:len(slots)]
+	simd.DotI8Gather(pr.wide, pr.t.codes, pr.p.codeStride, slots, sums)
+	for i, slot := range slots {
+		f := pr.factsOf(slot)
+		product := float64(sums[i]) * float64(pr.f.scale) * float64(f.scale)
+		out[i] = float32(float64(pr.f.square) + float64(f.square) - 2*product)
+	}
+}
+
+func (pr *Probe) fromBits(slots []uint32, out []float32) {
+	sums := pr.sums[:len(slots)]
+	simd.HammingGather(pr.bits, pr.t.bits, pr.p.wordStride, slots, sums)
+	if pr.p.config.Metric == Cosine {
+		for i, n := range sums {
+			out[i] = 1 - pr.p.cosines[n]
+		}
+		return
+	}
+	for i, slot := range slots {
+		out[i] = -pr.p.cosines[sums[i]] * pr.f.norm * pr.factsOf(slot).norm
+	}
+}
+
+// factsOf returns the facts of slot, which is below Limit.
+func (pr *Probe) factsOf(slot uint32) *facts {
+	return &pr.t.segs[slot>>simd.SegmentShift].facts[slot&(simd.SegmentRows-1)]
+}
 
 // score compares the float32 values. One kernel serves every caller, so that equal vectors have equal
 // scores wherever they are stored.

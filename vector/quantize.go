@@ -2,9 +2,91 @@ package vector
 
 import (
 	"math"
+	"slices"
 
 	"github.com/glimdb/db/internal/simd"
 )
+
+// packed is what a quantisation makes of rows: codes, bits, or nothing.
+type packed struct {
+	codes []int8
+	bits  []uint64
+}
+
+// packedRows returns room for n rows.
+func (p *Points) packedRows(n int) packed {
+	return packed{make([]int8, n*p.codeStride), make([]uint64, n*p.wordStride)}
+}
+
+// packedAt returns the part of k, which holds the rows of a segment, that belongs to row i.
+func (p *Points) packedAt(k packed, i int) packed {
+	if p.codeStride > 0 {
+		k.codes = k.codes[i*p.codeStride : i*p.codeStride+p.config.Dim]
+	}
+	if p.wordStride > 0 {
+		k.bits = k.bits[i*p.wordStride : (i+1)*p.wordStride]
+	}
+	return k
+}
+
+func (k packed) copy(from packed) {
+	copy(k.codes, from.codes)
+	copy(k.bits, from.bits)
+}
+
+func (k packed) clone() packed { return packed{slices.Clone(k.codes), slices.Clone(k.bits)} }
+
+func (k packed) equal(o packed) bool {
+	return slices.Equal(k.codes, o.codes) && slices.Equal(k.bits, o.bits)
+}
+
+// facts is what a score needs beside what is packed. With codes, row ≈ scale · codes and
+// ‖row − scale·codes‖ ≤ resid.
+type facts struct {
+	scale  float32 // 0 without codes
+	resid  float32 // 0 without codes
+	norm   float32 // ‖row‖
+	square float32 // ‖scale·codes‖²; 0 without codes
+}
+
+// pack quantises row into k, room for one.
+func (p *Points) pack(row []float32, k packed) facts {
+	switch {
+	case p.codeStride > 0:
+		return encode(row, k.codes)
+	case p.wordStride > 0:
+		simd.Signs(row, k.bits[:simd.Words(len(row))])
+	}
+	return facts{norm: norm(row)}
+}
+
+// unpack sets row to what k and f tell of the vector that they were made of.
+func (p *Points) unpack(row []float32, k packed, f facts) {
+	if p.codeStride > 0 {
+		for i, c := range k.codes {
+			row[i] = f.scale * float32(c)
+		}
+		return
+	}
+	each := f.norm / float32(math.Sqrt(float64(len(row))))
+	for i := range row {
+		row[i] = each
+		if k.bits[i/64]>>(i%64)&1 != 0 {
+			row[i] = -each
+		}
+	}
+}
+
+// cosines returns, by the number of bits in which the signs of two vectors of dim values differ, the cosine
+// that is most likely: of two vectors at an angle α, random hyperplanes separate a share of α/π (Goemans and
+// Williamson, 1995; Charikar, 2002).
+func cosines(dim int) []float32 {
+	out := make([]float32, dim+1)
+	for n := range out {
+		out[n] = float32(math.Cos(math.Pi * float64(n) / float64(dim)))
+	}
+	return out
+}
 
 // codeMax is the largest magnitude of a code: symmetric, so that negating a vector negates its codes.
 const codeMax = 127
@@ -25,9 +107,10 @@ func encode(row []float32, codes []int8) facts {
 	scale := m / codeMax
 	err2 := simd.Quantize(row, codes, codeMax/m)
 	return facts{
-		scale: scale,
-		resid: scale * (float32(math.Sqrt(float64(err2)))*roundingUp + roundingSteps*root),
-		norm:  norm(row),
+		scale:  scale,
+		resid:  scale * (float32(math.Sqrt(float64(err2)))*roundingUp + roundingSteps*root),
+		norm:   norm(row),
+		square: scale * scale * float32(simd.DotI8(codes, codes)),
 	}
 }
 

@@ -67,7 +67,7 @@ func (c *Collection) reap(g *generation) []uint32 {
 // undisturbed; it is garbage when they end. With rebuild the index starts empty, and everything is tail
 // until it has been fed again; with abandon there is no index any more.
 func (c *Collection) move(g *generation, rebuild, abandon bool) {
-	p := newPoints(c.config)
+	p := newPoints(c.config, g.points.resident())
 	n := g.points.Len()
 	slots := make([]uint32, n)
 	slices.Sort(g.gone)
@@ -135,6 +135,6 @@ func (p *Points) copy(slot uint32, old *Points, from uint32) {
 	s, i := p.room(slot)
 	o, j := old.seg(from), int(from&(simd.SegmentRows-1))
 	copy(p.Vector(slot), old.Vector(from))
-	copy(p.codesOf(s.codes, i), old.codesOf(o.codes, j))
+	p.packedAt(s.packed, i).copy(old.packedAt(o.packed, j))
 	s.facts[i], s.ids[i], s.ords[i], s.added[i] = o.facts[j], o.ids[j], o.ords[j], o.added[j]
 }

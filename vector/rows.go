@@ -59,7 +59,7 @@ func (c *Collection) loadRows(r kv.Reader) (*loadedRows, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	all := &loadedRows{p: newPoints(c.config), next: hi}
+	all := &loadedRows{p: newPoints(c.config, c.gen.Load().points.resident()), next: hi}
 	for _, run := range runs {
 		all.n = all.p.join(all.n, run.p, run.n)
 	}
@@ -92,13 +92,17 @@ func (c *Collection) ordinalRange(r kv.Reader) (lo, hi uint64, err error) {
 // Rows and codes are gathered in a buffer that stays in the cache, and cloned when a segment is full: memory
 // that is made for a copy need not be cleared first.
 func (c *Collection) loadRun(r kv.Reader, from, to uint64) (loadedRows, error) {
-	run := loadedRows{p: newPoints(c.config)}
+	run := loadedRows{p: newPoints(c.config, c.gen.Load().points.resident())}
 	p := run.p
-	rows, codes := make([]float32, simd.SegmentRows*p.stride), make([]int8, simd.SegmentRows*p.codeStride)
+	rows, packs := make([]float32, simd.SegmentRows*p.stride), p.packedRows(simd.SegmentRows)
 	s, ids := &segment{}, idArena{}
 	seal := func() {
-		s.codes = slices.Clone(codes)
-		p.add([]*segment{s}, [][]float32{slices.Clone(rows)})
+		s.packed = packs.clone()
+		var floats [][]float32
+		if p.resident() {
+			floats = [][]float32{slices.Clone(rows)}
+		}
+		p.add([]*segment{s}, floats)
 		s = &segment{}
 	}
 	err := c.eachRow(r, from, to, func(ord uint64, value []byte) error {
@@ -108,7 +112,7 @@ func (c *Collection) loadRun(r kv.Reader, from, to uint64) (loadedRows, error) {
 		if err != nil {
 			return err
 		}
-		s.facts[i] = p.encode(row, p.codesOf(codes, i))
+		s.facts[i] = p.pack(row, p.packedAt(packs, i))
 		s.ids[i], s.ords[i] = ids.keep(id), ord
 		if run.n++; i == simd.SegmentRows-1 {
 			seal()
@@ -117,7 +121,8 @@ func (c *Collection) loadRun(r kv.Reader, from, to uint64) (loadedRows, error) {
 	})
 	if rest := int(run.n & (simd.SegmentRows - 1)); rest > 0 {
 		clear(rows[rest*p.stride:])
-		clear(codes[rest*p.codeStride:])
+		clear(packs.codes[rest*p.codeStride:])
+		clear(packs.bits[rest*p.wordStride:])
 		seal()
 	}
 	return run, err
@@ -173,7 +178,7 @@ func (l *loadedRows) place(known []uint64) (slots []uint32, first uint32, whole 
 // haunted returns the rows with a ghost for each known ordinal that has none: a slot that is dead since
 // before any view and whose row is zero.
 func (l *loadedRows) haunted(known []uint64) (all *loadedRows, ghosts []uint32) {
-	all = &loadedRows{p: newPoints(l.p.config), next: l.next}
+	all = &loadedRows{p: newPoints(l.p.config, l.p.resident()), next: l.next}
 	ghost := func(ord uint64) {
 		s, i := all.p.room(all.n)
 		s.ords[i] = ord
@@ -210,7 +215,11 @@ func (p *Points) ghost(slot uint32) bool { return p.Ended(slot) == ghostEnd }
 // have been published.
 func (p *Points) join(n uint32, q *Points, m uint32) uint32 {
 	base := uint32(len(p.table.Load().segs)) << simd.SegmentShift
-	p.add(q.table.Load().segs, q.rows.Load().segs)
+	var floats [][]float32
+	if r := q.rows.Load(); r != nil {
+		floats = r.segs
+	}
+	p.add(q.table.Load().segs, floats)
 	if base == n {
 		return n + m
 	}
@@ -223,15 +232,19 @@ func (p *Points) join(n uint32, q *Points, m uint32) uint32 {
 
 // cut drops all but the first n segments, which nobody may have seen.
 func (p *Points) cut(n int) {
-	t, r := *p.table.Load(), *p.rows.Load()
-	clear(t.segs[n:])
-	clear(r.segs[n:])
-	clear(r.first[n:])
-	t.segs, r.segs, r.first = t.segs[:n], r.segs[:n], r.first[:n]
-	if p.codeStride > 0 {
-		clear(t.codes[n:])
-		t.codes = t.codes[:n]
+	t := *p.table.Load()
+	t.segs = shortened(t.segs, n)
+	t.codes = shortened(t.codes, n)
+	t.bits = shortened(t.bits, n)
+	if old := p.rows.Load(); old != nil {
+		p.rows.Store(&rows{shortened(old.segs, n), shortened(old.first, n)})
 	}
-	p.rows.Store(&r)
 	p.table.Store(&t)
+}
+
+// shortened returns the first n of list, if there are so many, and forgets the others.
+func shortened[T any](list []T, n int) []T {
+	n = min(n, len(list))
+	clear(list[n:])
+	return list[:n]
 }

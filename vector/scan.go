@@ -30,9 +30,11 @@ func (s scan) sift(v *sieve, admit func(slot uint32) bool) {
 		seg := pr.t.segs[at>>simd.SegmentShift]
 		first := int(at & (simd.SegmentRows - 1))
 		n := min(simd.SegmentRows-first, int(s.hi-at))
-		switch {
-		case s.p.codeStride > 0:
+		switch b.from = s.p.compared(floats); {
+		case b.from == fromCodes:
 			simd.DotI8Rows(pr.wide, seg.codes[first*s.p.codeStride:], s.p.codeStride, b.sums[:n])
+		case b.from == fromBits:
+			simd.HammingRows(pr.bits, seg.bits[first*s.p.wordStride:], s.p.wordStride, b.sums[:n])
 		case s.p.config.Metric == L2:
 			simd.L2Rows(pr.vec, floats.segs[at>>simd.SegmentShift][first*s.p.stride:], s.p.stride, b.floats[:n])
 		default:
@@ -46,11 +48,32 @@ func (s scan) sift(v *sieve, admit func(slot uint32) bool) {
 	}
 }
 
-// block holds what the kernels found out about some rows: sums of products of codes, or, where there are no
-// codes, products or squared distances of the rows themselves.
+// block holds what the kernels found out about some rows.
 type block struct {
-	sums   [simd.SegmentRows]int32
-	floats [simd.SegmentRows]float32
+	from   source
+	sums   [simd.SegmentRows]int32   // products of codes, or differing bits
+	floats [simd.SegmentRows]float32 // products or squared distances of rows
+}
+
+// source is what a kernel compared.
+type source uint8
+
+const (
+	fromRows source = iota
+	fromCodes
+	fromBits
+)
+
+// compared returns what an exact search reads: the codes, or else the rows, where they are in memory, because
+// bits bound nothing.
+func (p *Points) compared(r *rows) source {
+	switch {
+	case p.codeStride > 0:
+		return fromCodes
+	case r != nil:
+		return fromRows
+	}
+	return fromBits
 }
 
 // sieve keeps the slots that can be among the k with the highest scores and reach least, however the codes
@@ -103,7 +126,9 @@ func (v *sieve) slots(out []uint32) []uint32 {
 
 // bounds turn what a kernel found into a value that orders like the score, and the largest error of it.
 type bounds struct {
-	l2, exact    bool // exact: the kernels compare the rows themselves
+	l2, exact    bool // exact: there are no codes
+	guess        bool // takes what bits tell for the truth
+	cosines      []float32
 	scale, resid float32
 	norm, slack  float32
 	tiny         float32 // covers denormal terms
@@ -114,14 +139,22 @@ func newBounds(pr *Probe) bounds {
 	// The float32 kernels add n values in at least eight running sums.
 	const half = 1.0 / (1 << 24)
 	return bounds{
-		l2: pr.p.config.Metric == L2, exact: pr.p.codeStride == 0, scale: pr.f.scale, resid: pr.f.resid,
+		l2: pr.p.config.Metric == L2, exact: pr.p.codeStride == 0, cosines: pr.p.cosines, scale: pr.f.scale, resid: pr.f.resid,
 		norm: pr.f.norm * roundingUp, slack: (dim/8 + 16) * half, tiny: 2 * dim * math.SmallestNonzeroFloat32,
 	}
 }
 
 // score returns q·x for cosine and dot; for L2 2q·x − ‖x‖² from codes, −‖q−x‖² from rows; and its error bound.
+// From bits anything is possible.
 func (b *bounds) score(k *block, i int, f *facts) (mid, err float32) {
-	if b.exact {
+	switch k.from {
+	case fromBits:
+		mid = b.cosines[k.sums[i]] * b.norm * f.norm
+		if b.guess {
+			return mid, 0
+		}
+		return mid, float32(math.Inf(1))
+	case fromRows:
 		if b.l2 {
 			return -k.floats[i], 2*b.slack*k.floats[i] + b.tiny
 		}

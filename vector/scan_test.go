@@ -12,7 +12,10 @@ import (
 // comparisons are the configurations of every metric and quantisation that go together.
 func comparisons(dim int) (all []Config) {
 	for _, m := range []Metric{Cosine, Dot, L2} {
-		for _, q := range []Quantization{Int8, Float32} {
+		for _, q := range []Quantization{Int8, Float32, Binary} {
+			if m == L2 && q == Binary {
+				continue
+			}
 			all = append(all, Config{Metric: m, Dim: dim, Quantization: q})
 		}
 	}
@@ -50,7 +53,7 @@ func TestScanIsExact(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%v/%v", name, c.Metric, c.Quantization), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(3, 3))
 				const n, dim, k = 600, 40, 10
-				p := newPoints(c)
+				p := newPoints(c, true)
 				vec := make([]float32, dim)
 				for slot := range uint32(n) {
 					v := random(r, dim)

@@ -50,9 +50,6 @@ type Hit struct {
 }
 
 const (
-	// rescoreMin candidates, or twice K, go from an index to the float32 rows: what the codes' rounding
-	// swaps at the border of K is then found again.
-	rescoreMin = 20
 	// efMin is the width of a graph search that finds above 99 % of ten neighbours on text embeddings.
 	efMin = 96
 )
@@ -84,18 +81,18 @@ func (c *Collection) refuse(field string, value any, want string, args ...any) e
 }
 
 // width is how many admitted slots an index search is to find before its K best are believed.
-func (o *SearchOptions) width() int {
-	if o.Ef > 0 {
-		return o.Ef
+func (t *search) width() int {
+	if t.o.Ef > 0 {
+		return t.o.Ef
 	}
-	return max(efMin, o.candidates())
+	return max(efMin, t.candidates())
 }
 
 // candidates is the number of slots that go to the rows.
-func (o *SearchOptions) candidates() int {
-	n := max(2*min(o.K, MaxEf), rescoreMin)
-	if o.Ef > 0 {
-		return min(n, o.Ef)
+func (t *search) candidates() int {
+	n := t.g.points.Candidates(min(t.o.K, MaxEf))
+	if t.o.Ef > 0 {
+		return min(n, t.o.Ef)
 	}
 	return n
 }
@@ -282,7 +279,7 @@ func (t *search) sieve(k int) *sieve {
 // there are to find, at most K.
 func (t *search) index(c choice) (bool, error) {
 	s := t.s
-	q := Query{Probe: s.probe, K: t.o.candidates(), Ef: t.o.width(), Admit: t.admit}
+	q := Query{Probe: s.probe, K: t.candidates(), Ef: t.width(), Admit: t.admit}
 	switch c.plan {
 	case PlanWide:
 		// Two standard deviations more than pass on average.

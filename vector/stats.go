@@ -18,8 +18,8 @@ type Stats struct {
 
 // Memory is where the bytes of a collection are.
 type Memory struct {
-	Rows  int64 `json:"rows"`  // float32 values
-	Codes int64 `json:"codes"` // quantised values
+	Rows  int64 `json:"rows"`  // float32 values; 0 when they are read from the store instead
+	Codes int64 `json:"codes"` // quantised values, a byte or a bit each
 	Links int64 `json:"links"` // the index beside them
 }
 
@@ -46,15 +46,4 @@ func (c *Collection) Stats() Stats {
 	}
 	st.Retried = c.searches.retried.Load()
 	return st
-}
-
-// memory counts the rows and codes that are in memory.
-func (p *Points) memory() (m Memory) {
-	for _, s := range p.rows.Load().segs {
-		m.Rows += 4 * int64(len(s))
-	}
-	for _, s := range p.table.Load().segs {
-		m.Codes += int64(len(s.codes))
-	}
-	return m
 }

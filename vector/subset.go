@@ -33,9 +33,11 @@ func (s subset) sift(v *sieve, admit func(slot uint32) bool) {
 func (s subset) gather(v *sieve, ids []uint32, admit func(slot uint32) bool) {
 	var b block
 	pr, floats := v.probe, s.p.rows.Load()
-	switch {
-	case s.p.codeStride > 0:
+	switch b.from = s.p.compared(floats); {
+	case b.from == fromCodes:
 		simd.DotI8Gather(pr.wide, pr.t.codes, s.p.codeStride, ids, b.sums[:len(ids)])
+	case b.from == fromBits:
+		simd.HammingGather(pr.bits, pr.t.bits, s.p.wordStride, ids, b.sums[:len(ids)])
 	case s.p.config.Metric == L2:
 		simd.L2Gather(pr.vec, floats.first, s.p.stride, ids, b.floats[:len(ids)])
 	default:

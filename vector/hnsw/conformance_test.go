@@ -46,7 +46,10 @@ var metrics = []vector.Metric{vector.Cosine, vector.Dot, vector.L2}
 // comparisons are the configurations of every metric and quantisation that go together.
 func comparisons(dim int) (all []vector.Config) {
 	for _, m := range metrics {
-		for _, q := range []vector.Quantization{vector.Int8, vector.Float32} {
+		for _, q := range []vector.Quantization{vector.Int8, vector.Float32, vector.Binary} {
+			if m == vector.L2 && q == vector.Binary {
+				continue
+			}
 			all = append(all, vector.Config{Metric: m, Dim: dim, Quantization: q})
 		}
 	}
