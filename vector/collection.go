@@ -38,6 +38,7 @@ type Collection struct {
 	scratch sync.Pool  // *scratch
 
 	searches planCounts
+	recall   recalls
 }
 
 // counted is the number of vectors that views of lsn and later show.

@@ -77,15 +77,19 @@ func (e *ConfigError) Is(target error) bool { return target == ErrConfig }
 
 // ParameterError tells which argument of a call is out of range. It is its Err.
 type ParameterError struct {
-	Err        error // ErrParameter, or ErrConfig for a field of Config
-	Collection string
+	Err        error  // ErrParameter, or ErrConfig for a field of Config
+	Collection string // empty where the argument is of no collection
 	Field      string // in the options of the call, for example "K"
 	Value      any    // what was given
 	Want       string // what is accepted
 }
 
 func (e *ParameterError) Error() string {
-	return fmt.Sprintf("%v: collection %q: %s is %v, want %s", e.Err, e.Collection, e.Field, e.Value, e.Want)
+	of := ""
+	if e.Collection != "" {
+		of = fmt.Sprintf("collection %q: ", e.Collection)
+	}
+	return fmt.Sprintf("%v: %s%s is %v, want %s", e.Err, of, e.Field, e.Value, e.Want)
 }
 
 // Unwrap returns Err.

@@ -52,8 +52,8 @@ func (c *Collection) Range(ctx context.Context, r kv.Reader, q []float32, o Rang
 	t.s.slots = v.slots(t.s.slots)
 	t.score()
 	t.staged()
-	hits := slices.DeleteFunc(t.s.hits, func(h Hit) bool { return float64(h.Score) < o.MinScore })
-	slices.SortFunc(hits, order)
+	slices.SortFunc(t.s.hits, order)
+	hits := t.s.hits[:reaching(t.s.hits, o.MinScore)]
 	cut := o.Limit > 0 && len(hits) > o.Limit
 	if cut {
 		hits = hits[:o.Limit]

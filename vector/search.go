@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/glimdb/db/kv"
@@ -147,7 +148,13 @@ func (c *Collection) Search(ctx context.Context, r kv.Reader, q []float32, o Sea
 	if o.Info != nil {
 		*o.Info = t.info
 	}
-	return t.result(), nil
+	slices.SortFunc(t.s.hits, order)
+	hits := t.s.hits[:min(o.K, len(t.s.hits))]
+	c.set.watch.look(t, hits)
+	if o.MinScore != nil {
+		hits = hits[:reaching(hits, *o.MinScore)]
+	}
+	return slices.Clone(hits), nil
 }
 
 // search is one running Search.
@@ -353,14 +360,9 @@ func (t *search) ids(ctx context.Context) error {
 	return nil
 }
 
-// result orders the hits and copies what was asked for.
-func (t *search) result() []Hit {
-	hits := t.s.hits
-	if t.o.MinScore != nil {
-		hits = slices.DeleteFunc(hits, func(h Hit) bool { return float64(h.Score) < *t.o.MinScore })
-	}
-	slices.SortFunc(hits, order)
-	return slices.Clone(hits[:min(t.o.K, len(hits))])
+// reaching is the number of hits, which are in order, whose score is at least least.
+func reaching(hits []Hit, least float64) int {
+	return sort.Search(len(hits), func(i int) bool { return float64(hits[i].Score) < least })
 }
 
 // order puts the better hit first, equal ones by id.

@@ -29,6 +29,10 @@ type SetOptions struct {
 	// ExactBytes is the size of a collection's int8 codes up to which it has no index; 0 means
 	// DefaultExactBytes, a negative value gives every collection an index from its first vector on.
 	ExactBytes int64
+	// RecallSample is the share of index searches, 0 to 1, that are repeated exactly in the background for the
+	// estimate of recall in Stats: never on the caller's path, at most a tenth of the time of one core. What is
+	// drawn while too many wait is dropped and counted. Searches with a predicate and in batches are not drawn.
+	RecallSample float64
 	// Logger receives warnings about damaged or unwritable index data; nil discards.
 	Logger *slog.Logger
 }
@@ -47,6 +51,7 @@ type Set struct {
 	closed bool
 
 	indexer *indexer
+	watch   *watch // nil: nothing is sampled
 }
 
 // collectionKey names a collection for good; a name can be dropped and created anew.
@@ -61,6 +66,9 @@ type collectionKey struct {
 func OpenSet(r kv.Reader, o SetOptions) (*Set, error) {
 	if o.ExactBytes == 0 {
 		o.ExactBytes = DefaultExactBytes
+	}
+	if !(o.RecallSample >= 0 && o.RecallSample <= 1) {
+		return nil, &ParameterError{Err: ErrParameter, Field: "RecallSample", Value: o.RecallSample, Want: "0 to 1"}
 	}
 	s := &Set{o: o, log: o.Logger, byID: make(map[collectionKey]*Collection)}
 	if s.log == nil {
@@ -81,7 +89,7 @@ func OpenSet(r kv.Reader, o SetOptions) (*Set, error) {
 			return nil, fmt.Errorf("vector: open: %w", err)
 		}
 	}
-	s.indexer = startIndexer(s)
+	s.indexer, s.watch = startIndexer(s), startWatch(o.RecallSample)
 	return s, nil
 }
 
@@ -252,5 +260,6 @@ func (s *Set) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
+	s.watch.close()
 	return s.indexer.close()
 }

@@ -14,6 +14,8 @@ type Stats struct {
 	// whose first plan found too few or gave up.
 	Searches map[Plan]uint64 `json:"searches,omitempty"`
 	Retried  uint64          `json:"retried,omitempty"`
+	// Recall is what the watch found out; nil without SetOptions.RecallSample, or before the first sample.
+	Recall *RecallEstimate `json:"recall,omitempty"`
 }
 
 // Memory is where the bytes of a collection are.
@@ -23,7 +25,7 @@ type Memory struct {
 	Links int64 `json:"links"` // the index beside them
 }
 
-// Stats describes the present state. It costs next to nothing.
+// Stats describes the present state. It costs some microseconds.
 func (c *Collection) Stats() Stats {
 	g := c.gen.Load()
 	n := g.points.Len()
@@ -45,5 +47,6 @@ func (c *Collection) Stats() Stats {
 		}
 	}
 	st.Retried = c.searches.retried.Load()
+	st.Recall = c.recall.estimate()
 	return st
 }
