@@ -8,6 +8,7 @@ import (
 
 	"github.com/glimdb/db/vector"
 	"github.com/glimdb/db/vector/hnsw"
+	"github.com/glimdb/db/vector/ivf"
 )
 
 // contender is one thing that is measured over one data set.
@@ -52,6 +53,7 @@ func variants() []variant {
 		{nameBare, true, hnsw.Factory, func(*vector.Config) {}},
 		{"glim/hnsw-f32", true, hnsw.Factory, func(c *vector.Config) { c.Quantization = vector.Float32 }},
 		{nameBare + "-efc128", false, hnsw.Factory, func(c *vector.Config) { c.EfConstruction = vector.DefaultEfConstruction }},
+		{"glim/ivf", true, ivf.Factory, func(c *vector.Config) { c.Kind = vector.IVF }},
 	}
 }
 
@@ -59,9 +61,9 @@ func variants() []variant {
 func specs() []spec {
 	out := []spec{{nameHnswlib, true, false, ladder, openHnswlib}}
 	for _, v := range variants() {
-		out = append(out, spec{v.name, true, false, glimLadder, v.openBare})
+		out = append(out, spec{v.name, true, false, ladder, v.openBare})
 		if v.database {
-			out = append(out, spec{v.name + throughDB, true, false, glimLadder, v.openThroughDatabase})
+			out = append(out, spec{v.name + throughDB, true, false, ladder, v.openThroughDatabase})
 		}
 	}
 	return append(out,
@@ -94,9 +96,6 @@ func ladder(k int) (out []int) {
 	}
 	return out
 }
-
-// glimLadder begins where a collection's search does: narrower widths are widened to what rescoring takes.
-func glimLadder(k int) []int { return ladder(rescored(k)) }
 
 func noLadder(int) []int { return []int{0} }
 

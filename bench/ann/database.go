@@ -25,24 +25,24 @@ type filled struct {
 
 // throughDatabase searches a collection by the public API: a transaction, its view, ids for results.
 type throughDatabase struct {
-	e     *env
-	db    *database
-	name  string // of the collection
-	exact bool
+	e    *env
+	db   *database
+	name string // of the collection
+	plan vector.Plan
 }
 
 func (v variant) openThroughDatabase(e *env) (contender, error) {
-	return e.openCollection(v.name, v.config(e), false)
+	return e.openCollection(v.name, v.config(e), vector.PlanIndex)
 }
 
 // openExact searches the collection of the first variant, whether that is measured or not.
 func openExact(e *env) (contender, error) {
 	v := variants()[0]
-	return e.openCollection(v.name, v.config(e), true)
+	return e.openCollection(v.name, v.config(e), vector.PlanScan)
 }
 
 // openCollection opens a collection in the one database of the data set.
-func (e *env) openCollection(name string, c vector.Config, exact bool) (contender, error) {
+func (e *env) openCollection(name string, c vector.Config, plan vector.Plan) (contender, error) {
 	if e.db == nil {
 		d, err := db.Open(filepath.Join(e.temp, "db"), db.WithOptions(db.Options{Vectors: db.VectorOptions{ExactBytes: -1}}))
 		if err != nil {
@@ -54,7 +54,7 @@ func (e *env) openCollection(name string, c vector.Config, exact bool) (contende
 	if e.db.collections[name] == nil {
 		e.db.collections[name] = &filled{config: c}
 	}
-	return &throughDatabase{e, e.db, name, exact}, nil
+	return &throughDatabase{e, e.db, name, plan}, nil
 }
 
 // fill commits rows up to to, as a loader would, and waits until they are indexed. The time is that of the
@@ -100,7 +100,7 @@ func (t *throughDatabase) add(ctx context.Context, _, to int) (time.Duration, er
 }
 
 func (t *throughDatabase) search(ctx context.Context, width, k int, out [][]uint32) (time.Duration, error) {
-	o := vector.SearchOptions{K: k, Ef: width, Exact: t.exact}
+	o := vector.SearchOptions{K: k, Ef: width, Plan: t.plan}
 	hits := make([][]vector.Hit, len(out))
 	find := func(i int) error {
 		return t.db.d.View(ctx, func(tx *db.Tx) error {

@@ -68,7 +68,7 @@ func (b *bare) add(_ context.Context, from, to int) (time.Duration, error) {
 func (b *bare) search(_ context.Context, width, k int, out [][]uint32) (time.Duration, error) {
 	p := b.points.points
 	probe := p.NewProbe()
-	q := vector.Query{Probe: probe, K: rescored(k), Ef: max(width, rescored(k)), Admit: func(uint32) bool { return true }}
+	q := vector.Query{Probe: probe, K: candidates(k, width), Ef: width, Admit: func(uint32) bool { return true }}
 	var slots []uint32
 	var hits []neighbour
 	find := func(i int) {
@@ -96,10 +96,10 @@ func (b *bare) search(_ context.Context, width, k int, out [][]uint32) (time.Dur
 	})
 }
 
-// rescored is the number of candidates that a collection takes from an index for k results.
-func rescored(k int) int {
+// candidates is the number that a collection takes from an index for k results.
+func candidates(k, width int) int {
 	const least = 20
-	return max(2*k, least)
+	return min(max(2*k, least), width)
 }
 
 // score is the exact distance of two rows in float32.
