@@ -61,6 +61,23 @@ func (t *throttle) wait(stop func() error, over func() bool) error {
 	}
 }
 
+// watch asks again after every poke, until again says no or done is closed.
+func (t *throttle) watch(done <-chan struct{}, again func() bool) {
+	for {
+		t.mu.Lock()
+		changed := t.changed // before asking, so that no later poke is missed
+		t.mu.Unlock()
+		if !again() {
+			return
+		}
+		select {
+		case <-done:
+			return
+		case <-changed:
+		}
+	}
+}
+
 // stats returns how often and how long writers waited.
 func (t *throttle) stats() (int64, time.Duration) {
 	t.mu.Lock()
