@@ -101,18 +101,26 @@ func (s *Set) settle(ctx context.Context) error {
 		if s.forget(c) {
 			continue
 		}
-		for more := true; more; {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			more = c.work()
-			if err := c.save(ctx); err != nil {
-				errs = append(errs, err)
-				break
-			}
+		errs = append(errs, c.settle(ctx))
+		if ctx.Err() != nil {
+			break
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// settle does and saves what is due for one collection.
+func (c *Collection) settle(ctx context.Context) error {
+	for more := true; more; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		more = c.work()
+		if err := c.save(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forget lets go of a dropped collection that no view shows, and reports whether c was dropped.

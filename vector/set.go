@@ -26,6 +26,9 @@ type SetOptions struct {
 	// Oldest returns a commit such that every open view is at it or later; deleted vectors are forgotten
 	// once no view shows them. nil: they are kept until the set is closed.
 	Oldest func() kv.LSN
+	// Store is where the batches end up: Stats tell what a collection takes there, and Compact rewrites it. nil:
+	// both leave the disk alone.
+	Store *kv.Store
 	// ExactBytes is the size of a collection's int8 codes up to which it has no index; 0 means
 	// DefaultExactBytes, a negative value gives every collection an index from its first vector on.
 	ExactBytes int64

@@ -8,6 +8,9 @@ type Stats struct {
 	// Bytes is the memory in all: what Memory tells, and ids, numbers and places of every slot.
 	Bytes  int64  `json:"bytes"`
 	Memory Memory `json:"memory"`
+	// Disk estimates the bytes of the tables with its keys and those of its index; what is still in the log of
+	// commits counts nothing, and without SetOptions.Store it is 0.
+	Disk int64 `json:"disk"`
 	// Index is nil where every search scans.
 	Index *IndexStats `json:"index,omitempty"`
 	// Searches counts those since the store was opened, by the plan that gave the result. Retried are those
@@ -25,7 +28,7 @@ type Memory struct {
 	Links int64 `json:"links"` // the index beside them
 }
 
-// Stats describes the present state. It costs some microseconds.
+// Stats describes the present state. It costs some microseconds, and may read index blocks of tables.
 func (c *Collection) Stats() Stats {
 	g := c.gen.Load()
 	n := g.points.Len()
@@ -46,6 +49,7 @@ func (c *Collection) Stats() Stats {
 			st.Searches[Plan(p)] = n
 		}
 	}
+	st.Disk = c.diskBytes()
 	st.Retried = c.searches.retried.Load()
 	st.Recall = c.recall.estimate()
 	return st

@@ -82,7 +82,7 @@ func (s *store) tryOpen() (err error) {
 	if snap, err = s.kv.Snapshot(s.lsn); err != nil {
 		return err
 	}
-	s.o.Update, s.o.Oldest = s.update, s.kv.OldestLSN
+	s.o.Update, s.o.Oldest, s.o.Store = s.update, s.kv.OldestLSN, s.kv
 	s.set, err = vector.OpenSet(snap, s.o)
 	return errors.Join(err, snap.Close())
 }
