@@ -158,14 +158,28 @@ func (l *life) end() error {
 // enter begins a call that waits for models, the writer turn or the disk, and for no code of the caller but
 // its models. A context derived from both ctx and the database's life ends its waits when Close begins.
 func (d *DB) enter(ctx context.Context, r role) (context.Context, func(), error) {
+	if err := given(ctx); err != nil {
+		return nil, nil, err
+	}
 	end, err := d.life.begin(r)
 	return d.admitted(ctx, end, err)
 }
 
 // host begins a call in which code of the caller runs.
 func (d *DB) host(ctx context.Context, name string, r role) (context.Context, func(), error) {
+	if err := given(ctx); err != nil {
+		return nil, nil, err
+	}
 	end, err := d.life.host(name, r)
 	return d.admitted(ctx, end, err)
+}
+
+// given refuses a nil context before the call is counted: the panic that it leads to would leave Close waiting.
+func given(ctx context.Context) error {
+	if ctx == nil {
+		return &OptionError{Field: "ctx", Value: "nil", Want: "a context, such as context.Background()"}
+	}
+	return nil
 }
 
 func (d *DB) admitted(ctx context.Context, end func(), err error) (context.Context, func(), error) {

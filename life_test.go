@@ -288,6 +288,46 @@ func TestCloseNamesWhatIsLeftOpen(t *testing.T) {
 	reopened(t, o, func(*db.DB) {})
 }
 
+// A nil context is refused by every call, and none of them keeps Close waiting.
+func TestNilContext(t *testing.T) {
+	d := openTest(t, testOptions(vfs.NewMem()))
+	var none context.Context
+	calls := map[string]func() error{
+		"Insert":    func() error { _, err := d.Insert(none, doc("a", "E A (one)\n")); return err },
+		"Put":       func() error { _, err := d.Put(none, doc("a", "E A (one)\n")); return err },
+		"Enqueue":   func() error { _, err := d.Enqueue(none, index.Insert, doc("a", "E A (one)\n")); return err },
+		"Process":   func() error { _, err := d.Process(none, index.ProcessOptions{}); return err },
+		"Delete":    func() error { _, err := d.Delete(none, "a"); return err },
+		"Retry":     func() error { _, err := d.Retry(none, "a"); return err },
+		"Document":  func() error { _, err := d.Document(none, "a"); return err },
+		"Text":      func() error { _, err := d.Text(none, "a"); return err },
+		"Query":     func() error { _, err := d.Query(none, "who", query.Options{}); return err },
+		"Stats":     func() error { _, err := d.Stats(none); return err },
+		"Settle":    func() error { return d.Settle(none) },
+		"Dump":      func() error { return d.Dump(none, io.Discard, db.DumpOptions{}) },
+		"Load":      func() error { _, err := d.Load(none, strings.NewReader("")); return err },
+		"View":      func() error { return d.View(none, func(*db.Tx) error { return nil }) },
+		"Update":    func() error { return d.Update(none, func(*db.Tx) error { return nil }) },
+		"Truncate":  func() error { return d.TruncateChanges(none, 0) },
+		"Documents": func() error { return firstError(d.Documents(none, index.Filter{})) },
+		"Changes":   func() error { return firstError(d.Changes(none, 0)) },
+		"Check":     func() error { return firstError(d.Check(none)) },
+	}
+	for name, call := range calls {
+		var opt *db.OptionError
+		if err := call(); !errors.As(err, &opt) || opt.Field != "ctx" {
+			t.Errorf("%s: %v, want an OptionError of ctx", name, err)
+		}
+	}
+}
+
+func firstError[T any](seq iter.Seq2[T, error]) error {
+	for _, err := range seq {
+		return err
+	}
+	return nil
+}
+
 // A panic in a loop body, or a loop that is left, releases what the loop held.
 func TestLoopsReleaseTheirView(t *testing.T) {
 	d := openTest(t, testOptions(nil)) // its Close fails when a view is open

@@ -196,6 +196,9 @@ var errStopped = errors.New("db: stopped by the caller")
 // Result.Stream, which ends when the database is closed; Options.Want of WantAnswer makes a missing model
 // ErrNoModel.
 func (d *DB) Query(ctx context.Context, question string, o query.Options) (*query.Result, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
 	leave, err := d.life.begin(reads)
 	if err != nil {
 		return nil, err

@@ -274,6 +274,7 @@ func TestTrace(t *testing.T) {
 	check(t, r.Trace.WriteTree(&sb))
 	want := `query  0s
 ├─ keywords  0s  high=1  low=1  (given)
+├─ prompt  0s  tokens=N
 ├─ embed  0s  texts=3
 ├─ retrieve  0s  entities=5  relations=5  chunks=4
 │  ├─ names  0s  look_ups=36  entities=0

@@ -47,6 +47,7 @@ type Step string
 // The steps.
 const (
 	StepKeywords  Step = "keywords"
+	StepPrompt    Step = "prompt" // what the prompt takes without context is counted; the first query loads the vocabulary
 	StepEmbed     Step = "embed"
 	StepRetrieve  Step = "retrieve"
 	StepNames     Step = "names"

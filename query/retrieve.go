@@ -25,9 +25,12 @@ func (q *run) retrieve(ctx context.Context) error {
 		q.record(t)
 	}
 	var err error
+	t = q.e.timer(StepPrompt)
 	if q.res.Tokens.Fixed, err = q.e.count.fixed(q.kg(), q.question, q.opt.Reply); err != nil {
 		return fmt.Errorf("query: system prompt: %w", err)
 	}
+	t.count("tokens", q.res.Tokens.Fixed)
+	q.record(t)
 	q.res.Tokens.Budget = q.opt.Budget.Total
 	s := q.plan()
 	if err := q.embed(ctx, &s); err != nil {

@@ -125,28 +125,24 @@ func (m *miner) cut(i int) {
 	flush(t.End)
 }
 
-// splitAt returns the length in bytes of the function word that s starts with, 0 if none.
+// splitAt returns the length in bytes of the longest function word that s starts with, 0 if none.
 func splitAt(s string) int {
 	if n := countedAt(s); n > 0 {
 		return n
 	}
 	splits := splitters()
-	end := 0
+	end, longest := 0, 0
 	for n := range 3 {
 		_, w := utf8.DecodeRuneInString(s[end:])
 		if w == 0 {
 			break
 		}
 		end += w
-		if n == 0 {
-			if _, ok := splits[s[:end]]; ok && !keepsTogether(s) {
-				return end
-			}
-		} else if _, ok := splits[s[:end]]; ok {
-			return end
+		if _, ok := splits[s[:end]]; ok && (n > 0 || !keepsTogether(s)) {
+			longest = end
 		}
 	}
-	return 0
+	return longest
 }
 
 // countedAt returns the length in bytes of the count that s starts with, 0 if none: 三十棵, 第一封, 一九〇八年, 两. A
