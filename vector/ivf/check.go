@@ -3,6 +3,9 @@ package ivf
 import (
 	"fmt"
 	"iter"
+	"slices"
+
+	"github.com/glimdb/db/vector"
 )
 
 // Check implements vector.Index: it holds the cells against I1 and I2.
@@ -38,7 +41,8 @@ func (k *checker) cells() {
 		}
 	}
 	for at, c := range l.cells {
-		for _, slot := range c.list() {
+		k.strip(at, c.list())
+		for _, slot := range c.slots() {
 			k.n++
 			switch home, ok := k.x.home(slot); {
 			case !ok:
@@ -49,6 +53,32 @@ func (k *checker) cells() {
 				k.report("slot %d is in cell %d twice", slot, at)
 			default:
 				k.seen[slot] = true
+			}
+		}
+	}
+}
+
+// strip compares the codes of a list with those of its slots, by how far both say they are from the first.
+func (k *checker) strip(at int, l *list) {
+	p := k.x.points.NewProbe()
+	if striped := k.x.points.Strips(); !striped || l.strip.Len() != len(l.slots) {
+		if n := l.strip.Len(); striped || n > 0 {
+			k.report("cell %d: %d slots, codes of %d", at, len(l.slots), n)
+		}
+		return
+	}
+	var near, far [vector.MaxGather]float32
+	for i := 0; i < len(l.slots); i += vector.MaxGather {
+		slots := l.slots[i:min(i+vector.MaxGather, len(l.slots))]
+		if slices.Max(slots) >= k.x.points.Len() {
+			return // reported with the slot
+		}
+		p.SetSlot(slots[0])
+		p.Distances(slots, near[:len(slots)])
+		p.StripDistances(l.strip, i, far[:len(slots)])
+		for j, slot := range slots {
+			if near[j] != far[j] {
+				k.report("slot %d has other codes in cell %d than its own", slot, at)
 			}
 		}
 	}

@@ -23,23 +23,24 @@ func TestCheckFindsDamage(t *testing.T) {
 		damage func(x *Index, l *layout) []string
 	}{
 		{"nothing", func(*Index, *layout) []string { return nil }},
-		{"a slot in no list", func(_ *Index, l *layout) []string {
-			list := l.cells[3].list()
-			l.cells[3].set(list[1:])
-			return []string{fmt.Sprintf("slot %d is not in cell 3, noted for it", list[0])}
+		{"a slot in no list", func(x *Index, l *layout) []string {
+			slots := l.cells[3].slots()
+			l.cells[3].set(x.longer(list{}, slots[1:]...))
+			return []string{fmt.Sprintf("slot %d is not in cell 3, noted for it", slots[0])}
 		}},
-		{"a slot in two lists", func(_ *Index, l *layout) []string {
-			slot := l.cells[3].list()[0]
-			l.cells[5].set(append(slices.Clone(l.cells[5].list()), slot))
+		{"a slot in two lists", func(x *Index, l *layout) []string {
+			slot := l.cells[3].slots()[0]
+			l.cells[5].set(x.longer(*l.cells[5].list(), slot))
 			return []string{fmt.Sprintf("slot %d is in cell 5 and noted for cell 3", slot)}
 		}},
-		{"a slot twice in its list", func(_ *Index, l *layout) []string {
-			slot := l.cells[3].list()[0]
-			l.cells[3].set(append(slices.Clone(l.cells[3].list()), slot))
+		{"a slot twice in its list", func(x *Index, l *layout) []string {
+			slot := l.cells[3].slots()[0]
+			l.cells[3].set(x.longer(*l.cells[3].list(), slot))
 			return []string{fmt.Sprintf("slot %d is in cell 3 twice", slot)}
 		}},
-		{"a slot that was never inserted", func(_ *Index, l *layout) []string {
-			l.cells[3].set(append(slices.Clone(l.cells[3].list()), n+7))
+		{"a slot that was never inserted", func(x *Index, l *layout) []string {
+			c := l.cells[3].list()
+			l.cells[3].set(list{append(slices.Clone(c.slots), n+7), x.points.Strip(c.strip, c.slots[0])})
 			return []string{fmt.Sprintf("slot %d is in cell 3 and counts as removed", n+7)}
 		}},
 		{"a vector that is gone while it lives", func(x *Index, _ *layout) []string {
@@ -53,7 +54,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		{"too few cells", func(_ *Index, l *layout) []string {
 			last := len(l.cells) - 1
 			want := []string{fmt.Sprintf("%d cells, %d centroids", last, last+1)}
-			for _, slot := range l.cells[last].list() {
+			for _, slot := range l.cells[last].slots() {
 				want = append(want, fmt.Sprintf("slot %d is not in cell %d, noted for it", slot, last))
 			}
 			l.cells = l.cells[:last]
@@ -62,6 +63,19 @@ func TestCheckFindsDamage(t *testing.T) {
 		{"a centroid that is no vector", func(_ *Index, l *layout) []string {
 			l.centroids.row(2)[1] = float32(math.NaN())
 			return []string{"cell 2: value 1 of the centroid is NaN"}
+		}},
+		{"codes of too many slots", func(x *Index, l *layout) []string {
+			c := *l.cells[3].list()
+			c.strip = x.points.Strip(c.strip, 1)
+			l.cells[3].set(c)
+			return []string{fmt.Sprintf("cell 3: %d slots, codes of %d", len(c.slots), len(c.slots)+1)}
+		}},
+		{"codes of another slot", func(x *Index, l *layout) []string {
+			c := *l.cells[3].list()
+			last := len(c.slots) - 1
+			c.strip = x.points.Strip(x.points.Strip(vector.Strip{}, c.slots[:last]...), l.cells[4].slots()[0])
+			l.cells[3].set(c)
+			return []string{fmt.Sprintf("slot %d has other codes in cell 3 than its own", c.slots[last])}
 		}},
 		{"slots miscounted", func(x *Index, _ *layout) []string {
 			x.nodes.Add(1)

@@ -40,19 +40,37 @@ type layout struct {
 
 // cell is a list of slots around a centroid.
 type cell struct {
-	slots atomic.Pointer[[]uint32]
+	content atomic.Pointer[list]
 }
 
-func newCell(slots []uint32) *cell {
+// list is what lies in a cell. Lists share memory with the shorter ones that they were made of.
+type list struct {
+	slots []uint32
+	strip vector.Strip // of the slots, in their order; empty where they have none
+}
+
+func newCell(l list) *cell {
 	c := &cell{}
-	c.set(slots)
+	c.set(l)
 	return c
 }
 
-// list returns the slots. They are shared: read only.
-func (c *cell) list() []uint32 { return *c.slots.Load() }
+func (c *cell) set(l list) { c.content.Store(&l) }
 
-func (c *cell) set(slots []uint32) { c.slots.Store(&slots) }
+// list returns the content. It is shared: read only.
+func (c *cell) list() *list { return c.content.Load() }
+
+// slots returns the slots of the content, shared like it.
+func (c *cell) slots() []uint32 { return c.list().slots }
+
+// longer returns l with more slots. Only the longest list that was made of l may be made longer.
+func (x *Index) longer(l list, slots ...uint32) list {
+	l.slots = append(l.slots, slots...)
+	if x.points.Strips() {
+		l.strip = x.points.Strip(l.strip, slots...)
+	}
+	return l
+}
 
 const (
 	// single slots lie in one cell before there is anything to tell cells apart by: to compare all of them
@@ -115,12 +133,12 @@ func (x *Index) Insert(slot uint32) {
 	p.SetSlot(slot)
 	l := x.layout.Load()
 	if len(l.cells) == 0 {
-		l = &layout{centroids: l.centroids.with(0, p.Vector()), cells: []*cell{newCell(nil)}}
+		l = &layout{centroids: l.centroids.with(0, p.Vector()), cells: []*cell{newCell(list{})}}
 		x.layout.Store(l)
 		x.log.Floats(opCentroid, 0, l.centroids.row(0))
 	}
 	at := x.nearest(l, p.Vector())
-	l.cells[at].set(append(l.cells[at].list(), slot))
+	l.cells[at].set(x.longer(*l.cells[at].list(), slot))
 	x.settle(slot, at)
 	x.nodes.Add(1)
 	x.log.Op(opAdd, x.points.Ordinal(slot), uint64(at))
@@ -171,14 +189,14 @@ func (x *Index) Remove(slots []uint32) {
 
 // keep shortens the list of a cell by the n slots that are not at home there any more.
 func (x *Index) keep(c *cell, at, n int) {
-	old := c.list()
-	list := make([]uint32, 0, len(old)-n)
+	old := c.slots()
+	slots := make([]uint32, 0, len(old)-n)
 	for _, slot := range old {
 		if home, ok := x.home(slot); ok && home == at {
-			list = append(list, slot)
+			slots = append(slots, slot)
 		}
 	}
-	c.set(list)
+	c.set(x.longer(list{}, slots...))
 }
 
 // Move implements vector.Index.
@@ -188,12 +206,12 @@ func (x *Index) Move(p *vector.Points, slots []uint32) vector.Index {
 	l := x.layout.Load()
 	next := &layout{centroids: l.centroids, cells: make([]*cell, len(l.cells))}
 	for at, c := range l.cells {
-		list := make([]uint32, 0, len(c.list()))
-		for _, slot := range c.list() {
-			list = append(list, slots[slot])
+		moved := list{slots: make([]uint32, 0, len(c.slots())), strip: c.list().strip}
+		for _, slot := range c.slots() {
+			moved.slots = append(moved.slots, slots[slot])
 			y.settle(slots[slot], at)
 		}
-		next.cells[at] = newCell(list)
+		next.cells[at] = newCell(moved)
 	}
 	y.nodes.Store(x.nodes.Load())
 	y.layout.Store(next)
@@ -203,10 +221,10 @@ func (x *Index) Move(p *vector.Points, slots []uint32) vector.Index {
 // Stats implements vector.Index.
 func (x *Index) Stats() vector.IndexStats {
 	l := x.layout.Load()
-	const perCell = 8 + 8 + 24
+	const perCell = 8 + 8 + 24 + 48
 	bytes := l.centroids.bytes() + 4*x.slots.Load() + perCell*int64(len(l.cells))
 	for _, c := range l.cells {
-		bytes += 4 * int64(cap(c.list()))
+		bytes += 4*int64(cap(c.slots())) + c.list().strip.Bytes()
 	}
 	st := vector.IndexStats{Kind: vector.IVF.String(), Nodes: int(x.nodes.Load()), Bytes: bytes,
 		Log: x.log.Logged(), Written: x.log.Written()}

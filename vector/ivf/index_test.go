@@ -23,8 +23,10 @@ func small(o vector.IndexOptions) *Index {
 
 func configs(dim int) (out []vector.Config) {
 	for _, m := range []vector.Metric{vector.Cosine, vector.Dot, vector.L2} {
-		for _, q := range []vector.Quantization{vector.Int8, vector.Float32} {
-			out = append(out, vector.Config{Metric: m, Dim: dim, Kind: vector.IVF, Quantization: q})
+		for _, q := range []vector.Quantization{vector.Int8, vector.Float32, vector.Binary} {
+			if m != vector.L2 || q != vector.Binary { // which do not go together
+				out = append(out, vector.Config{Metric: m, Dim: dim, Kind: vector.IVF, Quantization: q})
+			}
 		}
 	}
 	return out

@@ -93,7 +93,7 @@ func (x *Index) Attach(p *vector.Points, slots []uint32) {
 		x.settle(slots[i], int(at))
 	}
 	for at, c := range l.cells {
-		c.set(lists[at])
+		c.set(x.longer(list{}, lists[at]...))
 	}
 	x.nodes.Store(int64(len(x.loaded)))
 	x.loaded = nil
@@ -169,7 +169,7 @@ func (d *decoder) centroid(in *codec.Reader) error {
 	d.l.centroids.put(at, v)
 	if at == len(d.counts) {
 		d.counts = append(d.counts, 0)
-		d.l.cells = append(d.l.cells, newCell(nil))
+		d.l.cells = append(d.l.cells, newCell(list{}))
 	}
 	return nil
 }

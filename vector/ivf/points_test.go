@@ -148,7 +148,7 @@ func check(t testing.TB, x *Index, live func(slot uint32) bool) {
 	l := x.layout.Load()
 	for at := range l.cells {
 		// Beside what overfull allows, what others moved there since the last insert.
-		if n := len(l.cells[at].list()); n > max(single, 4*overfull*x.size()) {
+		if n := len(l.cells[at].slots()); n > max(single, 4*overfull*x.size()) {
 			t.Errorf("cell %d of %d holds %d slots, %d are meant", at, len(l.cells), n, x.size())
 		}
 	}

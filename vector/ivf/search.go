@@ -82,22 +82,15 @@ func (n *counts) admitted() int {
 }
 
 // compare takes the admitted slots of list that are near enough into s.best.
-func (s *scratch) compare(q *vector.Query, list []uint32, n *counts) {
+func (s *scratch) compare(q *vector.Query, l *list, n *counts) {
 	limit := q.Probe.Limit()
-	for len(list) > 0 {
-		s.slots = s.slots[:0]
-		for len(list) > 0 && len(s.slots) < vector.MaxGather {
-			slot := list[0]
-			list = list[1:]
-			if slot < limit && (!q.Narrow || q.Admit(slot)) {
-				s.slots = append(s.slots, slot)
-			}
-		}
-		q.Probe.Distances(s.slots, s.out[:len(s.slots)])
-		n.compared += len(s.slots)
-		for i, slot := range s.slots {
+	for at := 0; at < len(l.slots); {
+		var slots []uint32
+		slots, at = s.measure(q, l, at)
+		n.compared += len(slots)
+		for i, slot := range slots {
 			k := key(s.out[i], slot)
-			if len(s.best) == q.K && k > s.best[0] {
+			if len(s.best) == q.K && k > s.best[0] || slot >= limit {
 				continue
 			}
 			if !q.Narrow {
@@ -109,6 +102,24 @@ func (s *scratch) compare(q *vector.Query, list []uint32, n *counts) {
 			s.best = addBest(s.best, k, q.K)
 		}
 	}
+}
+
+// measure sets s.out to the distances of the next slots of a list from position at on, only the admitted of them
+// when the search is narrow. It returns these slots and the position behind them.
+func (s *scratch) measure(q *vector.Query, l *list, at int) ([]uint32, int) {
+	if end := min(at+vector.MaxGather, len(l.slots)); !q.Narrow && end <= l.strip.Len() {
+		q.Probe.StripDistances(l.strip, at, s.out[:end-at])
+		return l.slots[at:end], end
+	}
+	limit := q.Probe.Limit()
+	s.slots = s.slots[:0]
+	for ; at < len(l.slots) && len(s.slots) < vector.MaxGather; at++ {
+		if slot := l.slots[at]; slot < limit && (!q.Narrow || q.Admit(slot)) {
+			s.slots = append(s.slots, slot)
+		}
+	}
+	q.Probe.Distances(s.slots, s.out[:len(s.slots)])
+	return s.slots, at
 }
 
 // key orders by distance, then slot.

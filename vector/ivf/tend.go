@@ -40,7 +40,7 @@ func (x *Index) turn() {
 	t.turns = 0
 	at := int(t.next % uint64(len(l.cells)))
 	t.next = uint64(at) + 1
-	switch n := len(l.cells[at].list()); {
+	switch n := len(l.cells[at].slots()); {
 	case x.overfull(l, at):
 		x.split(at)
 	case n < x.size()/meagre || n == 0:
@@ -52,13 +52,13 @@ func (x *Index) turn() {
 
 // overfull reports whether a cell is to be split.
 func (x *Index) overfull(l *layout, at int) bool {
-	n := len(l.cells[at].list())
+	n := len(l.cells[at].slots())
 	return n > overfull*x.size() && (len(l.cells) > 1 || n > single)
 }
 
 // members returns the slots of a cell, ascending, so that sums over them do not depend on how they came there.
 func (l *layout) members(at int) []uint32 {
-	slots := slices.Clone(l.cells[at].list())
+	slots := slices.Clone(l.cells[at].slots())
 	slices.Sort(slots)
 	return slots
 }
@@ -78,7 +78,7 @@ func (x *Index) split(at int) {
 		n := at
 		if i > 0 {
 			n = len(l.cells)
-			l.cells = append(l.cells, newCell(nil))
+			l.cells = append(l.cells, newCell(list{}))
 		}
 		l.centroids = l.centroids.with(n, p.centroid)
 		x.log.Floats(opCentroid, uint64(n), p.centroid)
@@ -291,23 +291,23 @@ func (m *moves) outward(cells []int) {
 func (m *moves) inward(from []int) {
 	var best, far []float32
 	for _, at := range from {
-		list := m.l.cells[at].list()
-		to := make([]int, len(list))
-		best = slices.Grow(best[:0], len(list))[:len(list)]
-		far = slices.Grow(far[:0], len(list))[:len(list)]
-		m.x.distances(m.l.centroids.row(at), list, best)
+		slots := m.l.cells[at].slots()
+		to := make([]int, len(slots))
+		best = slices.Grow(best[:0], len(slots))[:len(slots)]
+		far = slices.Grow(far[:0], len(slots))[:len(slots)]
+		m.x.distances(m.l.centroids.row(at), slots, best)
 		for i := range to {
 			to[i] = at
 		}
 		for _, n := range m.cells {
-			m.x.distances(m.l.centroids.row(n), list, far)
+			m.x.distances(m.l.centroids.row(n), slots, far)
 			for i, d := range far {
 				if d < best[i] {
 					best[i], to[i] = d, n
 				}
 			}
 		}
-		for i, slot := range list {
+		for i, slot := range slots {
 			if to[i] != at {
 				m.add([]uint32{slot}, to[i])
 			}
@@ -356,15 +356,15 @@ func (m *moves) gather() {
 		gained[to] = append(gained[to], slot)
 	}
 	for _, at := range m.cells { // their lists are made from nothing
-		m.l.cells[at] = newCell(gained[at])
+		m.l.cells[at] = newCell(m.x.longer(list{}, gained[at]...))
 		delete(gained, at)
 		delete(lost, at)
 	}
 	for at, n := range lost {
-		m.l.cells[at] = newCell(m.l.cells[at].list())
+		m.l.cells[at] = newCell(*m.l.cells[at].list())
 		m.x.keep(m.l.cells[at], at, n)
 	}
 	for at, slots := range gained {
-		m.l.cells[at] = newCell(slices.Concat(m.l.cells[at].list(), slots))
+		m.l.cells[at] = newCell(m.x.longer(*m.l.cells[at].list(), slots...))
 	}
 }
