@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/query"
 	"github.com/glimdb/db/vector"
@@ -93,7 +94,8 @@ func (d *DB) open() (err error) {
 	if err != nil {
 		return err
 	}
-	set := vector.SetOptions{NewIndex: newIndex, Oldest: d.store.OldestLSN, ExactBytes: o.Vectors.ExactBytes, Logger: o.Logger}
+	set := vector.SetOptions{NewIndex: newIndex, Oldest: d.store.OldestLSN, Store: d.store,
+		ExactBytes: o.Vectors.ExactBytes, RecallSample: o.Vectors.RecallSample, Logger: o.Logger}
 	if !o.ReadOnly {
 		set.Update = d.log.Update
 	}
@@ -212,6 +214,26 @@ func (d *DB) Settle(ctx context.Context) error {
 	}
 	defer leave()
 	return because(ctx, d.vectors.Settle(ctx))
+}
+
+// Compact gives back what deleted and replaced data still takes, in memory and on disk: vectors as
+// vector.Collection.Compact does, then every key. It costs reading and writing the whole database once, beside
+// other work, and a copy of the largest collection in memory. What open views show stays. It is never needed:
+// the same happens bit by bit.
+func (d *DB) Compact(ctx context.Context) error {
+	ctx, leave, err := d.enter(ctx, writes)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if d.opts.ReadOnly {
+		return fmt.Errorf("db: compact: %w", ErrReadOnly)
+	}
+	if err := d.vectors.Compact(ctx); err != nil {
+		return because(ctx, err)
+	}
+	_, behind := space.Workspaces() // store-wide keys are before
+	return because(ctx, d.store.Compact(ctx, nil, behind))
 }
 
 // Models tells which models are configured; Stats tells those of the stored documents, too.

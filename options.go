@@ -73,8 +73,8 @@ type Options struct {
 	Vectors VectorOptions
 }
 
-// VectorOptions are parameters of the indexes behind the documents' vector collections. All but ExactBytes are
-// stored when a collection is created; later values apply to new collections only.
+// VectorOptions are parameters of the indexes behind the documents' vector collections. All but ExactBytes and
+// RecallSample are stored when a collection is created; later values apply to new collections only.
 type VectorOptions struct {
 	// Kind is the index of a collection that is too large to be scanned; the zero value is vector.HNSW.
 	Kind vector.Kind
@@ -88,6 +88,10 @@ type VectorOptions struct {
 	// only scanned, which is exact; above, it gets an index. 0: 2 MiB; negative: every collection has an
 	// index. It may differ on every Open.
 	ExactBytes int64
+	// RecallSample is the share of index searches, 0 to 1, that are repeated exactly in the background, with at
+	// most a tenth of the time of one core, for the estimates of recall in Stats; 0: none. Searches with a
+	// predicate and in updates are not. It may differ on every Open.
+	RecallSample float64
 }
 
 // Option edits the options of one Open call.
@@ -183,6 +187,7 @@ func (o Options) withDefaults() (Options, error) {
 		"Vectors.EfConstruction", v.EfConstruction, "0 or %d to %d", vector.MinEfConstruction, vector.MaxEfConstruction)
 	check(v.Kind <= vector.IVF, "Vectors.Kind", v.Kind, "vector.HNSW or vector.IVF")
 	check(v.Quantization <= vector.Binary, "Vectors.Quantization", v.Quantization, "vector.Int8, vector.Float32 or vector.Binary")
+	check(v.RecallSample >= 0 && v.RecallSample <= 1, "Vectors.RecallSample", v.RecallSample, "0 to 1")
 	errs = append(errs, optionErrors("Query", o.Query.Validate())...)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -11,6 +11,7 @@ import (
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/llm"
+	"github.com/glimdb/db/vector"
 )
 
 // Stats describe what the database holds.
@@ -24,6 +25,8 @@ type Stats struct {
 	// DiskBytes is the size of all files in the directory, logs included; VectorBytes is the memory that vectors and their indexes take.
 	DiskBytes   int64 `json:"disk_bytes"`
 	VectorBytes int64 `json:"vector_bytes"`
+	// Collections are the vector collections by name, the documents' own included.
+	Collections map[string]vector.Stats `json:"collections,omitempty"`
 	// Models are those in use. Stored are those that the documents were indexed with; only they can be used
 	// with the database. nil: it was never given a document.
 	Models ModelInfo     `json:"models"`
@@ -77,7 +80,12 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 			if err != nil {
 				return s, err
 			}
-			s.VectorBytes += c.Stats().Bytes
+			st := c.Stats()
+			s.VectorBytes += st.Bytes
+			if s.Collections == nil {
+				s.Collections = make(map[string]vector.Stats)
+			}
+			s.Collections[name] = st
 			if name == record.ChunkCollection {
 				if s.Chunks, err = c.Len(r); err != nil {
 					return s, err

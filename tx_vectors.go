@@ -148,5 +148,15 @@ func (v *Vectors) Config() vector.Config { return v.c.Config() }
 // Stats describes the collection as it is now, which may be later than the transaction's state.
 func (v *Vectors) Stats() vector.Stats { return v.c.Stats() }
 
+// EstimateRecall compares what searches for stored vectors find with what there is: see
+// vector.Collection.EstimateRecall. It costs a scan for each query.
+func (v *Vectors) EstimateRecall(o vector.EstimateOptions) (vector.RecallEstimate, error) {
+	r, err := v.tx.reader()
+	if err != nil {
+		return vector.RecallEstimate{}, err
+	}
+	return v.c.EstimateRecall(v.tx.ctx, r, o)
+}
+
 // OfDocuments reports whether documents write the collection, and nothing else may.
 func (v *Vectors) OfDocuments() bool { return reservedCollection(v.name) }

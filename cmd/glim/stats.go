@@ -2,22 +2,32 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/glimdb/db"
 	"github.com/spf13/cobra"
 )
 
 func (a *app) statsCommand() *cobra.Command {
-	return &cobra.Command{
+	var queries int
+	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Show what the database holds and which models made it",
-		Long:  "Stats counts documents, chunks, entities and relations, tells sizes, and names the models that the documents were indexed with,\nthose of the settings beside them where they differ.",
+		Long:  "Stats counts documents, chunks, entities and relations, tells sizes, and names the models that the documents were indexed with,\nthose of the settings beside them where they differ.\n" + recallHelp,
 		Example: `  glim stats
+  glim stats --recall 100
   glim stats --json --db notes.db`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := bounded("recall", queries, 0, maxRecallQueries); err != nil {
+				return err
+			}
 			return a.with(false, true, func(d *db.DB) error {
 				s, err := d.Stats(cmd.Context())
+				if err == nil && queries > 0 {
+					err = estimateAll(cmd.Context(), d, &s, queries)
+				}
 				switch {
 				case err != nil:
 					return err
@@ -28,11 +38,18 @@ func (a *app) statsCommand() *cobra.Command {
 				a.out.printf("  documents  %d%s\n", s.Documents, unfinished(s.Statuses))
 				a.out.printf("  chunks     %d\n  entities   %d\n  relations  %d\n", s.Chunks, s.Entities, s.Relations)
 				a.out.printf("  on disk    %s\n  vectors    %s in memory\n", bytesOf(s.DiskBytes), bytesOf(s.VectorBytes))
+				for _, name := range slices.Sorted(maps.Keys(s.Collections)) {
+					if e := s.Collections[name].Recall; e != nil {
+						a.out.printf("  %-10s %s\n", "recall", recallOf(name, e))
+					}
+				}
 				a.models(&s)
 				return nil
 			})
 		},
 	}
+	cmd.Flags().IntVar(&queries, "recall", 0, recallUsage)
+	return cmd
 }
 
 // models tells the models that the documents were indexed with, and beside them those of the settings where
