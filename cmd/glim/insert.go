@@ -116,6 +116,9 @@ func (a *app) insert(ctx context.Context, paths []string, f insertFlags) error {
 		if err == nil {
 			res.Summary, err = a.process(ctx, d, f.workers)
 		}
+		if ctx.Err() != nil && len(res.Documents) == 0 {
+			return &failure{code: exitInterrupted, err: ctx.Err(), what: "interrupted: nothing was stored"}
+		}
 		if ctx.Err() != nil {
 			return &failure{code: exitInterrupted, err: ctx.Err(), hint: "run the same command again to go on; no model reply is paid twice",
 				what: "interrupted: " + count(res.Summary.Processed, "document") + " done, the others wait"}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"io/fs"
-	"os"
 
 	"github.com/glimdb/db"
 	"github.com/spf13/cobra"
@@ -21,7 +20,7 @@ func (a *app) loadCommand() *cobra.Command {
 			r, name := a.in, "standard input"
 			if len(given) == 1 && given[0] != stdinArg {
 				name = given[0]
-				f, err := os.Open(name)
+				f, _, err := openInput(cmd.Context(), name)
 				if errors.Is(err, fs.ErrNotExist) {
 					return notFound("", "no file %s", name)
 				}
@@ -36,6 +35,8 @@ func (a *app) loadCommand() *cobra.Command {
 				n, err := d.Load(cmd.Context(), r)
 				loaded = err == nil
 				switch {
+				case err != nil && cmd.Context().Err() != nil:
+					return &failure{code: exitInterrupted, err: err, what: "interrupted: nothing was loaded"}
 				case errors.Is(err, db.ErrFormat), errors.Is(err, db.ErrDump):
 					return &failure{code: exitFailure, what: name + " cannot be loaded: " + plain(err), hint: "nothing was loaded; a dump is what `glim dump` writes", err: err}
 				case err != nil:

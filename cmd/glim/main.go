@@ -20,9 +20,9 @@ func main() {
 }
 
 // run executes one command line and returns its exit code. Results go to stdout, everything else to
-// stderr.
+// stderr. The end of ctx ends a wait for stdin, too.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
-	a := newApp(stdin, stdout, stderr, getenv)
+	a := newApp(newWaiter(ctx, stdin), stdout, stderr, getenv)
 	root := a.command()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

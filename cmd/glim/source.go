@@ -164,14 +164,17 @@ func cause(err error) error {
 	return err
 }
 
-// read yields the inputs one by one; an error belongs to one input only.
+// read yields the inputs one by one; an error belongs to one input only. It stops when ctx ends.
 func read(ctx context.Context, inputs []input, stdin io.Reader, stdinID string) iter.Seq2[file, error] {
 	return func(yield func(file, error) bool) {
 		for _, in := range inputs {
 			if ctx.Err() != nil {
 				return
 			}
-			f, err := readOne(in, stdin, stdinID)
+			f, err := readOne(ctx, in, stdin, stdinID)
+			if err != nil && ctx.Err() != nil {
+				return // nothing is wrong with this input
+			}
 			if !yield(f, err) {
 				return
 			}
@@ -182,20 +185,18 @@ func read(ctx context.Context, inputs []input, stdin io.Reader, stdinID string) 
 // pathID is the id of the document that a file becomes.
 func pathID(name string) string { return filepath.ToSlash(filepath.Clean(name)) }
 
-func readOne(in input, stdin io.Reader, stdinID string) (file, error) {
+func readOne(ctx context.Context, in input, stdin io.Reader, stdinID string) (file, error) {
 	f := file{id: pathID(in.path), walked: in.walked}
 	r := stdin
 	if in.path == stdinArg {
 		f.id = stdinID
 	} else {
-		h, err := os.Open(in.path)
+		h, st, err := openInput(ctx, in.path)
 		if err != nil {
 			return f, &inputError{in.path, cause(err)}
 		}
 		defer h.Close()
-		if st, err := h.Stat(); err == nil {
-			f.time = st.ModTime()
-		}
+		f.time = st.ModTime()
 		r = h
 	}
 	raw, err := io.ReadAll(io.LimitReader(r, maxFileBytes+1))
