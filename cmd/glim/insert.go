@@ -38,13 +38,16 @@ func (a *app) insertCommand() *cobra.Command {
 (./a and a are the same) is the document's id: inserting a changed file again replaces it, an unchanged one costs nothing.
 
 Folders are walked. Left out in them are hidden files and folders, such as .git. Skipped, and named, are databases (glim's
-own and others of Pebble, RocksDB or LevelDB), bare Git repositories, links, empty files and what is no text, such as
-pictures and PDF. The same named on the command line itself is refused; a link named there is followed.
+own and others of Pebble, RocksDB or LevelDB), bare Git repositories, links, pipes and devices, empty files and what is no
+text, such as pictures and PDF. The same named on the command line itself is refused; a link or a pipe named there is read.
+
+Globs that the shell left as they are (in quotes, say) are expanded as a shell does: nothing hidden but where the pattern
+itself has the dot, {a,b} for either, and ** for any number of folders, which are walked as above.
 
 Bytes that are no UTF-8 are refused with the likely encoding named, since a wrong guess would store garbage; UTF-16 and
 declared HTML encodings are read. Interrupt with Ctrl-C at any time: what is done is kept, and the next insert goes on.`,
 		Example: `  glim insert notes/ README.md
-  glim insert 'chapters/*.txt'
+  glim insert 'chapters/*.txt' 'notes/**/*.{md,txt}'
   curl -s https://example.com/page.html | glim insert - --id page.html
   glim insert old/ --encoding shift_jis`,
 		Args: args(cobra.MinimumNArgs(1)),
@@ -147,6 +150,9 @@ func (a *app) refuse(res *inserted, err error) {
 		name, err = ie.path, ie.err
 	}
 	res.Refused[filepath.ToSlash(name)] = plain(err)
+	if name == "" {
+		name = `""`
+	}
 	a.err.printf("refused: %s: %s\n", name, plain(err))
 }
 
