@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -136,7 +137,8 @@ func explainModels(err error, f *failure) bool {
 			f.what = "model " + up.Model + " failed (" + string(up.Step) + "): " + f.what
 		}
 		f.hint = modelHint(call)
-		if call.Retryable() {
+		// A name that is not in the DNS is worth no second attempt, and no answer either.
+		if _, unknown := errors.AsType[*net.DNSError](err); unknown || call.Retryable() {
 			f.code = exitUnavailable
 		}
 		return true
