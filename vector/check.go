@@ -45,7 +45,7 @@ func (s *Set) Check(ctx context.Context, r kv.Reader, ws string) iter.Seq2[Probl
 			return
 		}
 		for _, name := range names {
-			c, err := s.Collection(r, ws, name)
+			c, err := s.stored(r, ws, name)
 			if err != nil {
 				if !yield(Problem{Collection: name, Detail: err.Error()}, nil) {
 					return

@@ -131,7 +131,7 @@ func (s *Set) forget(c *Collection) bool {
 	}
 	if s.o.Oldest != nil && s.o.Oldest() >= end {
 		s.mu.Lock()
-		delete(s.byID, collectionKey{c.ws, c.id})
+		s.let(c)
 		s.mu.Unlock()
 	}
 	return true

@@ -24,6 +24,7 @@ type Points struct {
 	cosines    []float32 // by the number of bits in which two vectors differ; nil without bits
 
 	n     atomic.Uint32
+	ends  atomic.Uint32 // slots that were deleted
 	table atomic.Pointer[table]
 	// rows is stored before the table that counts its last segment. It is nil once rows are not in memory.
 	rows atomic.Pointer[rows]
@@ -198,7 +199,13 @@ func (p *Points) publish(n uint32) { p.n.Store(n) }
 
 // end marks slot deleted by commit lsn.
 func (p *Points) end(slot uint32, lsn kv.LSN) {
+	p.ends.Add(1) // first: who reads none may then trust it for views of earlier commits
 	p.seg(slot).ended[slot&(simd.SegmentRows-1)].Store(uint64(lsn))
+}
+
+// allVisibleAt reports whether a view of commit lsn shows every slot below n, without a look at each.
+func (p *Points) allVisibleAt(n uint32, lsn kv.LSN) bool {
+	return n > 0 && p.ends.Load() == 0 && p.seg(n - 1).added[(n-1)&(simd.SegmentRows-1)] <= lsn
 }
 
 // find returns the slot whose ordinal is ord.

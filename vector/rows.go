@@ -182,6 +182,7 @@ func (l *loadedRows) haunted(known []uint64) (all *loadedRows, ghosts []uint32) 
 	ghost := func(ord uint64) {
 		s, i := all.p.room(all.n)
 		s.ords[i] = ord
+		all.p.ends.Add(1)
 		s.ended[i].Store(ghostEnd)
 		ghosts = append(ghosts, all.n)
 		all.n++

@@ -169,6 +169,7 @@ type search struct {
 	f    filter
 	s    *scratch
 	ch   *changes // of the batch that is searched, or nil
+	all  uint32   // slots below it are shown by the view, one and all
 	info SearchInfo
 }
 
@@ -202,6 +203,9 @@ func (c *Collection) begin(ctx context.Context, r kv.Reader, q []float32, set *I
 	t := &search{c: c, r: r, lsn: r.LSN(), g: g, f: f, s: s, ch: c.changesIn(r)}
 	t.fed = g.fed.Load() // before n, and before the index is searched
 	t.n = g.points.Len()
+	if t.ch == nil && g.points.allVisibleAt(t.n, t.lsn) {
+		t.all = t.n
+	}
 	s.probe.Set(s.vec)
 	return t, nil
 }
@@ -219,6 +223,9 @@ func (t *search) admit(slot uint32) bool { return t.shows(slot) && t.f.slot(t.g.
 
 // shows tells whether the view shows slot.
 func (t *search) shows(slot uint32) bool {
+	if slot < t.all {
+		return true
+	}
 	p := t.g.points
 	if !p.VisibleAt(slot, t.lsn) {
 		return false

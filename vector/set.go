@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/glimdb/db/internal/codec"
@@ -51,6 +52,7 @@ type Set struct {
 
 	mu     sync.RWMutex
 	byID   map[collectionKey]*Collection
+	byName map[collectionName][]*Collection // the same, for views; one name may have been dropped and created anew
 	closed bool
 
 	indexer *indexer
@@ -63,6 +65,25 @@ type collectionKey struct {
 	id collectionID
 }
 
+type collectionName struct{ ws, name string }
+
+// keep is called with mu held, or before s is shared.
+func (s *Set) keep(c *Collection) {
+	s.byID[collectionKey{c.ws, c.id}] = c
+	n := collectionName{c.ws, c.name}
+	s.byName[n] = append(s.byName[n], c)
+}
+
+// let forgets c. It is called with mu held.
+func (s *Set) let(c *Collection) {
+	delete(s.byID, collectionKey{c.ws, c.id})
+	n := collectionName{c.ws, c.name}
+	rest := slices.DeleteFunc(slices.Clone(s.byName[n]), func(o *Collection) bool { return o == c })
+	if s.byName[n] = rest; len(rest) == 0 {
+		delete(s.byName, n)
+	}
+}
+
 // OpenSet reads every collection of every workspace that r shows into memory: rows once each, and the
 // persisted form of their indexes beside them. r is a snapshot of the store's present state, read by several
 // goroutines at a time, and may be closed afterwards.
@@ -73,7 +94,7 @@ func OpenSet(r kv.Reader, o SetOptions) (*Set, error) {
 	if !(o.RecallSample >= 0 && o.RecallSample <= 1) {
 		return nil, &ParameterError{Err: ErrParameter, Field: "RecallSample", Value: o.RecallSample, Want: "0 to 1"}
 	}
-	s := &Set{o: o, log: o.Logger, byID: make(map[collectionKey]*Collection)}
+	s := &Set{o: o, log: o.Logger, byID: make(map[collectionKey]*Collection), byName: make(map[collectionName][]*Collection)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -85,7 +106,7 @@ func OpenSet(r kv.Reader, o SetOptions) (*Set, error) {
 		err := eachMeta(r, ws, func(name string, id collectionID, c Config) error {
 			coll := newCollection(s, ws, name, id, c)
 			coll.live.Store(true)
-			s.byID[collectionKey{ws, id}] = coll
+			s.keep(coll)
 			return coll.load(r)
 		})
 		if err != nil {
@@ -171,6 +192,14 @@ func (s *Set) Create(b *kv.Batch, ws, name string, c Config) (*Collection, error
 // Collection returns the collection that r shows under name, or an error that is kv.ErrNotFound. A batch
 // shows the collections created in it.
 func (s *Set) Collection(r kv.Reader, ws, name string) (*Collection, error) {
+	if snap, ok := r.(*kv.Snapshot); ok {
+		return s.shown(snap.LSN(), ws, name)
+	}
+	return s.stored(r, ws, name)
+}
+
+// stored returns the collection whose key r shows under name.
+func (s *Set) stored(r kv.Reader, ws, name string) (*Collection, error) {
 	v, err := r.Get(metaKey(ws, name))
 	if err != nil {
 		return nil, fmt.Errorf("vector: collection %q: %w", name, err)
@@ -190,6 +219,22 @@ func (s *Set) Collection(r kv.Reader, ws, name string) (*Collection, error) {
 	}
 	if c := s.byID[key]; c != nil {
 		return c, nil
+	}
+	return nil, fmt.Errorf("vector: collection %q: %w", name, kv.ErrNotFound)
+}
+
+// shown returns the collection that views of lsn show under name, from memory: a read of its key would cost a
+// fifth of a small search.
+func (s *Set) shown(lsn kv.LSN, ws, name string) (*Collection, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return nil, ErrClosed
+	}
+	for _, c := range s.byName[collectionName{ws, name}] {
+		if end := kv.LSN(c.dropped.Load()); c.id.born() <= lsn && (end == 0 || lsn < end) {
+			return c, nil
+		}
 	}
 	return nil, fmt.Errorf("vector: collection %q: %w", name, kv.ErrNotFound)
 }

@@ -71,9 +71,9 @@ func (st *staged) publish(lsn kv.LSN) {
 		c.publish(lsn, ch)
 	}
 	s.mu.Lock()
-	for key, c := range st.created {
+	for _, c := range st.created {
 		c.live.Store(true)
-		s.byID[key] = c
+		s.keep(c)
 	}
 	for c := range st.dropped {
 		c.live.Store(false)
