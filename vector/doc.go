@@ -11,6 +11,12 @@
 // the background and searches index and tail. Indexes persist themselves as derived data, in commits of
 // their own; losing any of that loses only work.
 //
+// Filters are predicates or prepared sets of ids (IDSet), which are predicates whose answers are kept in a
+// bitmap by slot. A planner weighs scan, set, and index searches that are wider or go on until enough passes;
+// an index that compares more than an exact plan would gives up, so that no filter, however it correlates
+// with distance, costs more than twice the scan of what it admits. A watch repeats a sample of searches
+// exactly on the points that they read, which needs no snapshot (V5).
+//
 // A slot is a vector's place in memory, an ordinal its number on disk. Both ascend in commit order.
 // Replacing a vector ends its slot and begins another. Deleted slots stay until no view shows them; then
 // the index reconnects around them, and when they outnumber the living the collection moves to new
@@ -22,7 +28,8 @@
 // Concurrency: Set and Collection are safe for concurrent use. Searches take no lock that a commit or
 // the indexer holds for long, and never wait for a sync. Put and Delete belong to the goroutine in the
 // writer turn. Lock order: Collection.persist, feed.mu, Collection.mu, Set.mu. Update is called holding
-// only persist, because a writer in its turn may wait for feed.mu. Close waits for the indexer.
+// only persist, because a writer in its turn may wait for feed.mu. IDSet.mu and those of the watch are leaves.
+// Close waits for the indexer and the watch.
 //
 // Invariants:
 //   - V1: a reader at LSN n finds exactly the vectors of commits 1..n; a batch, its own changes, too.
@@ -32,4 +39,5 @@
 //   - V5: a slot's row, code and id never change once Len counts it; only its end is set, once.
 //   - V6: the index decides recall and speed, never which vectors may be returned.
 //   - V7: a batch that is dropped leaves no trace, in memory either.
+//   - V8: a set of ids stands, at every view, for the vectors that the view shows under these ids.
 package vector

@@ -64,19 +64,23 @@ type SearchInfo struct {
 	Share float64
 }
 
-// Costs by which a plan is chosen, in units of one row of a scan. Measured on 15,000 vectors of 768 dimensions
-// and 40,000 of 100: a row of a scan takes 22 ns and 10 ns, one of a subset 32 to 54 ns, and a graph search
-// 0.7 µs for each of the ef slots it is to find, those that do not pass the filter counted.
+// Costs by which a plan is chosen, in nanoseconds of one core; only their ratios matter. Comparing a row takes a
+// little and the time in which its bytes come from memory, a twelfth of one for each: a fiftieth where the
+// cache holds the codes, a quarter beside others that use it up. Measured so on 15,000 vectors of 768
+// dimensions and 40,000 of 100, scans take 26 to 180 ns and 10 to 50 ns a row, subsets 45 to 110 and 20 to 60, and a
+// graph search 0.8 to 1.4 µs for each of the slots that it is to find, those that do not pass the filter counted.
 const (
-	gatherRows = 2
-	walkRows   = 40
+	scanCost     = 10
+	gatherCost   = 20 // a row of a subset, which is looked for first
+	bytesPerCost = 12
+	walkCost     = 1000
 	// A filter that admits this share at least is applied after a wider search: a fifth cheaper than
 	// PlanNarrow at 1/2 and above, and dearer below.
 	wideFrom = 0.5
 	// A graph search without filters for more than 1/manyShare of the vectors costs more than a scan.
 	manyShare = 8
 	// filterSample vectors, spread over the collection, tell the share that passes a predicate: to 2 points
-	// at a share of 1/10. It costs less than a tenth of a graph search.
+	// at a share of 1/10. It costs some 20 µs.
 	filterSample = 256
 )
 
@@ -108,21 +112,34 @@ func (t *search) choose() choice {
 	if t.o.Plan != PlanAuto {
 		return choice{plan: t.o.Plan, share: max(share, 1/float64(fed))}
 	}
-	if float64(walkRows*t.width()) >= share*float64(cost) {
+	if walkCost*float64(t.width()) >= share*cost {
 		return exact
 	}
 	if share >= wideFrom {
 		return choice{plan: PlanWide, share: share}
 	}
-	return choice{plan: PlanNarrow, share: share, most: cost / gatherRows}
+	return choice{plan: PlanNarrow, share: share, most: int(cost / t.rowCost(gatherCost))}
 }
 
 // exactPlan returns the cheapest plan that is exact, and its cost.
-func (t *search) exactPlan() (Plan, int) {
-	if t.f.set != nil && gatherRows*t.f.in.count < uint64(t.n) {
-		return PlanSet, gatherRows * int(t.f.in.count)
+func (t *search) exactPlan() (Plan, float64) {
+	scan := t.rowCost(scanCost) * float64(t.n)
+	if t.f.set != nil {
+		if set := t.rowCost(gatherCost) * float64(t.f.in.count); set < scan {
+			return PlanSet, set
+		}
 	}
-	return PlanScan, int(t.n)
+	return PlanScan, scan
+}
+
+// rowCost is the cost of comparing a row that takes base beside its bytes.
+func (t *search) rowCost(base float64) float64 {
+	p := t.g.points
+	n := p.codeStride
+	if n == 0 {
+		n = 4 * p.stride
+	}
+	return base + float64(n)/bytesPerCost
 }
 
 // share is the part of the slots in the index that is expected to be admitted: from the size of the set where

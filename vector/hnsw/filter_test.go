@@ -123,10 +123,10 @@ func TestPlans(t *testing.T) {
 		set, filter vector.Plan
 	}{
 		{"random", 0.01, vector.PlanSet, vector.PlanScan},
-		{"random", 0.3, vector.PlanNarrow, vector.PlanNarrow},
+		{"random", 0.4, vector.PlanNarrow, vector.PlanNarrow},
 		{"random", 0.7, vector.PlanWide, vector.PlanWide},
 		{"random", 1, vector.PlanWide, vector.PlanWide},
-		{"nearest", 0.3, vector.PlanNarrow, vector.PlanNarrow},
+		{"nearest", 0.4, vector.PlanNarrow, vector.PlanNarrow},
 	} {
 		in := map[string]bool{}
 		for _, s := range correlations[is.correlation](all, int(is.share*n)) {
@@ -141,7 +141,7 @@ func TestPlans(t *testing.T) {
 		}
 	}
 	far := map[string]bool{}
-	for _, s := range correlations["farthest"](all, n*3/10) {
+	for _, s := range correlations["farthest"](all, n*4/10) {
 		far[s.id] = true
 	}
 	set := c.IDSetWhere(func(id string) bool { return far[id] })
