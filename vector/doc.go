@@ -13,8 +13,8 @@
 //
 // Filters are predicates or prepared sets of ids (IDSet), which are predicates whose answers are kept in a
 // bitmap by slot. A planner weighs scan, set, and index searches that are wider or go on until enough passes;
-// an index that compares more than an exact plan would gives up, so that no filter, however it correlates
-// with distance, costs more than twice the scan of what it admits. A watch repeats a sample of searches
+// an index that has spent what an exact plan costs gives up, so that no filter, however it correlates with
+// distance, costs much more than twice the exact plan. A watch repeats a sample of searches
 // exactly on the points that they read, which needs no snapshot (V5).
 //
 // A slot is a vector's place in memory, an ordinal its number on disk. Both ascend in commit order.

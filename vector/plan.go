@@ -115,10 +115,11 @@ func (t *search) choose() choice {
 	if walkCost*float64(t.width()) >= share*cost {
 		return exact
 	}
+	index := choice{plan: PlanNarrow, share: share, most: int(cost / t.rowCost(gatherCost))}
 	if share >= wideFrom {
-		return choice{plan: PlanWide, share: share}
+		index.plan = PlanWide
 	}
-	return choice{plan: PlanNarrow, share: share, most: int(cost / t.rowCost(gatherCost))}
+	return index
 }
 
 // exactPlan returns the cheapest plan that is exact, and its cost.

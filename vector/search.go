@@ -293,13 +293,13 @@ func (t *search) sieve(k int) *sieve {
 // there are to find, at most K.
 func (t *search) index(c choice) (bool, error) {
 	s := t.s
-	q := Query{Probe: s.probe, K: t.candidates(), Ef: t.width(), Admit: t.admit}
+	q := Query{Probe: s.probe, K: t.candidates(), Ef: t.width(), Most: c.most, Admit: t.admit}
 	switch c.plan {
 	case PlanWide:
 		// Two standard deviations more than pass on average.
 		q.Width = min(int((float64(q.Ef)+2*math.Sqrt(float64(q.Ef)))/c.share), int(t.fed))
 	case PlanNarrow:
-		q.Narrow, q.Most = true, c.most
+		q.Narrow = true
 	}
 	s.slots = t.g.index.Search(q, s.slots[:0])
 	// A slot that was fed during the search would be found twice.
