@@ -1,9 +1,12 @@
 package hnsw_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -12,6 +15,8 @@ import (
 	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/vector"
+	"github.com/glimdb/db/vector/hnsw"
+	"github.com/glimdb/db/vector/ivf"
 )
 
 // fill puts n random vectors, batch by batch, and returns them.
@@ -246,5 +251,32 @@ func testCrash(t *testing.T, v variant) {
 		clone.settle()
 		clone.check()
 		clone.close()
+	}
+}
+
+// What one kind of index saved is damage to the other: it says so and begins anew.
+func TestKindsDoNotReadEachOther(t *testing.T) {
+	for _, kinds := range [][2]vector.NewIndex{{hnsw.Factory, ivf.Factory}, {ivf.Factory, hnsw.Factory}} {
+		s := storeOf(t, vector.SetOptions{NewIndex: kinds[0], ExactBytes: indexAlways})
+		m := model{}
+		fill(s, s.create("v", vector.Config{Dim: 8}), m, 0, 300)
+		s.settle()
+		s.close()
+		var warnings bytes.Buffer
+		s.o.NewIndex, s.o.Logger = kinds[1], slog.New(slog.NewTextHandler(&warnings, nil))
+		s.open()
+		s.settle()
+		c := s.collection("v")
+		if got := c.Stats().Index.Nodes; got != len(m) {
+			t.Errorf("%d nodes for %d vectors", got, len(m))
+		}
+		if got := meanRecall(s, c, m, 10); got < 0.98 {
+			t.Errorf("recall %v", got)
+		}
+		s.check()
+		s.close()
+		if !strings.Contains(warnings.String(), "damaged") {
+			t.Error("nobody noticed")
+		}
 	}
 }

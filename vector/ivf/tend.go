@@ -14,9 +14,9 @@ import (
 const (
 	// A cell of more than overfull times the size that is meant splits; one of less than 1/meagre of it is
 	// dissolved. What a split makes lies well between.
-	overfull, meagre = 2, 16
+	overfull, meagre = 2, 4
 	// A division in two of which one side has less than 1/lopsided is made in the middle instead.
-	lopsided = 8
+	lopsided = 6
 	// reach cells around one that changed are looked at for vectors that lie nearer elsewhere now.
 	reach = 32
 	// Each cell is looked at once while 1/tendShare of the slots that are meant for it come or go.
