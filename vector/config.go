@@ -36,8 +36,8 @@ type Kind uint8
 const (
 	// HNSW is a navigable small-world graph: the best recall for its time above a few hundred dimensions.
 	HNSW Kind = iota
-	// IVF is a list of codes for each of many cells around centroids: built in seconds, small, and as fast
-	// as a graph at low dimensions.
+	// IVF is a list of vectors for each of many cells around centroids: built ten times as fast as a graph, with
+	// equal recall about twice as fast as one at 100 dimensions, and some three times as slow at 768.
 	IVF
 )
 
