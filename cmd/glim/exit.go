@@ -25,7 +25,7 @@ func exitTable() []exitMeaning {
 		{exitOK, "done"},
 		{exitFailure, "failed; the message says why"},
 		{exitUsage, "wrong command line, environment or configuration"},
-		{exitNotFound, "no such document, entity, file or database, or nothing found"},
+		{exitNotFound, "no such document, entity, file or database; a query or search that found nothing"},
 		{exitPartial, "some inputs could not be indexed, the others are"},
 		{exitUnavailable, "not available now: database locked, read-only or disk full, or a model that does not answer"},
 		{exitProblems, "check found problems"},
@@ -38,7 +38,12 @@ func (a *app) exitCodesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
 		Short: "Tell what exit codes mean",
-		Long:  "Exit-codes lists the codes that every command ends with. Messages go to standard error, results to standard output.",
+		Long: `Exit-codes lists the codes that every command ends with, with --json and without. Messages go to standard error, results
+to standard output. With --json the last line on standard error tells a failure:
+
+  {"error":{"code":3,"message":"no document \"x\" in ./glim.db","hint":"` + "`glim docs`" + ` lists the ids"}}
+
+A query that finds nothing ends with 3, and its result says why; a list of documents (glim docs) may be empty without that.`,
 		Example: `  glim exit-codes
   glim exit-codes --json`,
 		Args: args(cobra.NoArgs),

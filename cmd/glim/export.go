@@ -23,11 +23,17 @@ func (a *app) graphExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the whole graph as GraphML or JSON",
-		Long:  "Export writes all entities and relations with their properties: GraphML as Gephi, yEd and networkx read it, or JSON.",
+		Long:  "Export writes all entities and relations with their properties: GraphML as Gephi, yEd and networkx read it, or JSON,\nwhich is also what --json asks for.",
 		Example: `  glim graph export --format graphml > graph.graphml
   glim graph export --format json --output graph.json`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch asked := cmd.Flags().Changed("format"); {
+			case a.json && !asked:
+				format = "json"
+			case a.json && format == "graphml" && to.file == "":
+				return usage("--json and --format graphml exclude each other")
+			}
 			write, ok := map[string]func(io.Writer, exported) error{"graphml": writeGraphML, "json": writeGraphJSON}[format]
 			if !ok {
 				return usage("--format %s: want graphml or json", format)

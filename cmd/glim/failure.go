@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,10 +24,37 @@ type failure struct {
 	code       int
 	what, hint string
 	err        error // the cause, kept for errors.Is; may be nil
+	told       bool  // the page on standard output says it already
+}
+
+// failureJSON is a failure as programs read it.
+type failureJSON struct {
+	Error struct {
+		Code    int    `json:"code"` // the exit code
+		Message string `json:"message"`
+		Hint    string `json:"hint,omitempty"`
+	} `json:"error"`
 }
 
 func (f *failure) Error() string { return f.what }
 func (f *failure) Unwrap() error { return f.err }
+
+// print tells the failure on standard error: to a person, or as one line of JSON.
+func (f *failure) print(to *output, asJSON bool) {
+	switch {
+	case asJSON:
+		var j failureJSON
+		j.Error.Code, j.Error.Message, j.Error.Hint = f.code, f.what, f.hint
+		e := json.NewEncoder(to)
+		e.SetEscapeHTML(false)
+		_ = e.Encode(j) // to remembers a write that failed
+	case !f.told:
+		to.printf("glim: %s\n", f.what)
+		if f.hint != "" {
+			to.printf("      %s\n", f.hint)
+		}
+	}
+}
 
 // usage is a mistake in the command line, the environment or the configuration.
 func usage(format string, args ...any) error {

@@ -37,11 +37,16 @@ func (a *app) graphSearch() *cobra.Command {
 					}
 					rows = append(rows, entityRow{n.Name, n.Type, n.Degree})
 				}
+				if a.json {
+					err = a.out.json(rows)
+				}
 				switch {
-				case a.json:
-					return a.out.json(rows)
+				case err != nil:
+					return err
 				case len(rows) == 0:
 					return notFound("", "no entity has %q in its name", given[0])
+				case a.json:
+					return nil
 				}
 				for _, r := range rows {
 					a.out.printf("%5d  %s (%s)\n", r.Degree, r.Name, strings.ToLower(r.Type))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 )
 
@@ -35,9 +36,6 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitOK
 	}
 	f := a.explain(err)
-	a.err.printf("glim: %s\n", f.what)
-	if f.hint != "" {
-		a.err.printf("      %s\n", f.hint)
-	}
+	f.print(a.err, a.json || slices.Contains(args, "--json")) // which the flags before a wrong one may not have told
 	return f.code
 }

@@ -135,7 +135,10 @@ func (a *app) query(ctx context.Context, d *db.DB, question string, o query.Opti
 	}
 	switch {
 	case a.json:
-		return a.out.json(res)
+		if err := a.out.json(res); err != nil {
+			return err
+		}
+		return a.explainEmpty(res)
 	case f.context:
 		return a.bare(res, res.Context)
 	case f.prompt:
@@ -156,7 +159,11 @@ func (a *app) query(ctx context.Context, d *db.DB, question string, o query.Opti
 	if f.explain {
 		p.trace(res.Trace)
 	}
-	return nil
+	err = a.explainEmpty(res)
+	if f, empty := errors.AsType[*failure](err); empty {
+		f.told = true
+	}
+	return err
 }
 
 // answer prints the answer as it arrives and says whether there was one.
@@ -188,7 +195,7 @@ func (a *app) bare(res *query.Result, text string) error {
 	return err
 }
 
-// explainEmpty is the error of a bare output that would be empty.
+// explainEmpty is the error of a result without anything found.
 func (a *app) explainEmpty(res *query.Result) error {
 	if res.Outcome == query.OutcomeOK {
 		return nil
