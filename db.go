@@ -94,8 +94,8 @@ func (d *DB) open() (err error) {
 	if err != nil {
 		return err
 	}
-	set := vector.SetOptions{NewIndex: newIndex, Oldest: d.store.OldestLSN, Store: d.store,
-		ExactBytes: o.Vectors.ExactBytes, RecallSample: o.Vectors.RecallSample, Logger: o.Logger}
+	set := vector.SetOptions{NewIndex: newIndex, Oldest: d.store.OldestLSN, Store: d.store, ExactBytes: o.Vectors.ExactBytes,
+		MemoryBytes: o.Vectors.MemoryBytes, RecallSample: o.Vectors.RecallSample, Logger: o.Logger}
 	if !o.ReadOnly {
 		set.Update = d.log.Update
 	}

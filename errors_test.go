@@ -268,6 +268,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 		"Models.Embedder":        func(o *db.Options) { o.Models.Embedder = llmtest.NewEmbedder(vector.MaxDim + 1) },
 		"Vectors.M":              func(o *db.Options) { o.Vectors.M = 1 },
 		"Vectors.EfConstruction": func(o *db.Options) { o.Vectors.EfConstruction = 1 },
+		"Vectors.MemoryBytes":    func(o *db.Options) { o.Vectors.MemoryBytes = -1 },
 		"Index.ChunkTokens":      func(o *db.Options) { o.Index.ChunkTokens = -1 },
 		"Index.ChunkOverlap":     func(o *db.Options) { o.Index.ChunkTokens, o.Index.ChunkOverlap = 10, 10 },
 		"Index.Workers":          func(o *db.Options) { o.Index.Workers = 65 },

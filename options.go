@@ -73,8 +73,9 @@ type Options struct {
 	Vectors VectorOptions
 }
 
-// VectorOptions are parameters of the indexes behind the documents' vector collections. All but ExactBytes and
-// RecallSample are stored when a collection is created; later values apply to new collections only.
+// VectorOptions are parameters of vectors in memory and of the indexes behind the documents' collections. All but
+// ExactBytes, RecallSample and MemoryBytes are stored when a collection is created; later values apply to new
+// ones only.
 type VectorOptions struct {
 	// Kind is the index of a collection that is too large to be scanned; the zero value is vector.HNSW.
 	Kind vector.Kind
@@ -92,6 +93,12 @@ type VectorOptions struct {
 	// most a tenth of the time of one core, for the estimates of recall in Stats; 0: none. Searches with a
 	// predicate and in updates are not. It may differ on every Open.
 	RecallSample float64
+	// MemoryBytes bounds the float32 rows (4 bytes a dimension and vector) that stay in memory, of all
+	// collections together; 0: all of them. Where they are more, the largest collections keep only codes or
+	// bits and links in memory, and searches read the rows of their candidates from the store, through the
+	// block cache of CacheBytes. Results of exact searches do not change. Collections that compare
+	// vector.Float32 keep theirs. It may differ on every Open.
+	MemoryBytes int64
 }
 
 // Option edits the options of one Open call.
@@ -188,6 +195,7 @@ func (o Options) withDefaults() (Options, error) {
 	check(v.Kind <= vector.IVF, "Vectors.Kind", v.Kind, "vector.HNSW or vector.IVF")
 	check(v.Quantization <= vector.Binary, "Vectors.Quantization", v.Quantization, "vector.Int8, vector.Float32 or vector.Binary")
 	check(v.RecallSample >= 0 && v.RecallSample <= 1, "Vectors.RecallSample", v.RecallSample, "0 to 1")
+	check(v.MemoryBytes >= 0, "Vectors.MemoryBytes", v.MemoryBytes, "0 or more")
 	errs = append(errs, optionErrors("Query", o.Query.Validate())...)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -128,3 +128,35 @@ func TestOptionsAreAppliedInOrder(t *testing.T) {
 		t.Errorf("the caller's struct is now %+v", mine)
 	}
 }
+
+// Under a memory limit the rows of the largest collections stay in the store, and queries go on finding what
+// they found.
+func TestVectorMemoryOption(t *testing.T) {
+	mem := vfs.NewMem()
+	for _, limit := range []int64{0, 1} {
+		d, err := db.Open("glim.db", db.WithOptions(db.Options{FS: mem, Vectors: db.VectorOptions{MemoryBytes: limit}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if limit == 0 {
+			insert(t, d, doc("mill", "Ines Calder runs the mill."))
+		}
+		err = d.View(ctx, func(tx *db.Tx) error {
+			v, err := tx.Vectors("entities")
+			if err == nil {
+				if m := v.Stats().Memory; (m.Rows > 0) != (limit == 0) || m.Codes == 0 {
+					t.Errorf("limit %d: %+v", limit, m)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		res, err := d.Query(ctx, "Who runs the mill?", query.Options{})
+		if err != nil || len(res.Data.Chunks) != 1 {
+			t.Errorf("limit %d: %d passages, %v", limit, len(res.Data.Chunks), err)
+		}
+		closeChecked(t, d)
+	}
+}

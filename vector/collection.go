@@ -109,20 +109,35 @@ func (c *Collection) ordinal(r kv.Reader, id string) (uint64, error) {
 	return decodeOrdinal(v)
 }
 
-// vectorAt returns the vector stored under ord, shared and read only.
-func (c *Collection) vectorAt(r kv.Reader, ord uint64) ([]float32, bool) {
+// vectorAt returns the vector of id, stored under ord, as r shows it. It may be shared: read only.
+func (c *Collection) vectorAt(r kv.Reader, id string, ord uint64) ([]float32, error) {
 	if st := c.set.stagedIn(r); st != nil {
 		if ch := st.changes[c]; ch != nil && ord >= ch.first {
-			i := ord - ch.first
-			return ch.adds[i].vec, !ch.adds[i].gone
+			a := ch.adds[ord-ch.first]
+			if a.gone {
+				return nil, c.lost(id, ord)
+			}
+			return a.vec, nil
 		}
 	}
 	p := c.gen.Load().points
 	slot, ok := p.find(ord)
 	if !ok {
-		return nil, false
+		return nil, c.lost(id, ord)
 	}
-	return p.Vector(slot), true
+	if row := p.Vector(slot); row != nil {
+		return row, nil
+	}
+	value, err := r.Get(c.rowKey(ord))
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, c.lost(id, ord)
+	}
+	if err != nil {
+		return nil, err
+	}
+	row := make([]float32, c.config.Dim)
+	_, err = decodeRow(value, row)
+	return row, err
 }
 
 // readable fails when r does not show the collection.
@@ -176,19 +191,16 @@ func (c *Collection) Get(r kv.Reader, id string) ([]float32, error) {
 }
 
 // GetMany returns the vectors of ids in their order, nil where there is none. The slices are the caller's.
-// It costs one lookup an id.
+// It costs one lookup an id, and a second where rows are not in memory.
 func (c *Collection) GetMany(r kv.Reader, ids []string) ([][]float32, error) {
 	if err := c.readable(r); err != nil {
 		return nil, err
 	}
 	out := make([][]float32, len(ids))
 	err := c.ordinals(r, ids, func(i int, ord uint64) error {
-		v, ok := c.vectorAt(r, ord)
-		if !ok {
-			return c.lost(ids[i], ord)
-		}
-		out[i] = append([]float32(nil), v...)
-		return nil
+		v, err := c.vectorAt(r, ids[i], ord)
+		out[i] = slices.Clone(v)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("vector: get %d vectors from %q: %w", len(ids), c.name, err)
@@ -281,11 +293,11 @@ func (c *Collection) all(r kv.Reader, yield func(Row, error) bool) (err error) {
 		if err != nil {
 			return err
 		}
-		v, ok := c.vectorAt(r, ord)
-		if !ok {
-			return c.lost(id, ord)
+		v, err := c.vectorAt(r, id, ord)
+		if err != nil {
+			return err
 		}
-		if !yield(Row{ID: id, Vector: append([]float32(nil), v...)}, nil) {
+		if !yield(Row{ID: id, Vector: slices.Clone(v)}, nil) {
 			return nil
 		}
 	}

@@ -11,11 +11,18 @@
 // the background and searches index and tail. Indexes persist themselves as derived data, in commits of
 // their own; losing any of that loses only work.
 //
+// What an index compares is the collection's quantisation: a byte a value (Int8), the rows (Float32), or a bit a
+// value, its sign (Binary). Whatever that is, the rows of its candidates make the scores, and an exact search
+// reads what bounds the scores: codes, or the rows. Under SetOptions.MemoryBytes the rows of the largest
+// collections are not in memory; what is chosen by codes or bits is then read from the view that is searched.
+// A graph over bits is built from rows as long as they are in memory; once they are not, bits have to do, and
+// under L2 codes.
+//
 // Filters are predicates or prepared sets of ids (IDSet), which are predicates whose answers are kept in a
 // bitmap by slot. A planner weighs scan, set, and index searches that are wider or go on until enough passes;
 // an index that has spent what an exact plan costs gives up, so that no filter, however it correlates with
 // distance, costs much more than twice the exact plan. A watch repeats a sample of searches
-// exactly on the points that they read, which needs no snapshot (V5).
+// exactly on the points that they read, which needs no snapshot where rows are in memory (V5).
 //
 // A slot is a vector's place in memory, an ordinal its number on disk. Both ascend in commit order.
 // Replacing a vector ends its slot and begins another. Deleted slots stay until no view shows them; then
@@ -33,10 +40,12 @@
 //
 // Invariants:
 //   - V1: a reader at LSN n finds exactly the vectors of commits 1..n; a batch, its own changes, too.
-//   - V2: a committed vector is found by the next search, before it is indexed and after any kill.
+//   - V2: a committed vector is found by the next search, before it is indexed and after any kill; where
+//     memory holds only bits, as far as these tell it from others.
 //   - V3: scores come from the float32 rows by one kernel; order is score, then id (design P9).
 //   - V4: a search returns K hits whenever K admitted vectors exist.
-//   - V5: a slot's row, code and id never change once Len counts it; only its end is set, once.
+//   - V5: a slot's row, code and id never change once Len counts it; only its end is set, once. Rows may
+//     leave memory, all at a time and for good: the store has the same, and who took hold of one keeps it.
 //   - V6: the index decides recall and speed, never which vectors may be returned.
 //   - V7: a batch that is dropped leaves no trace, in memory either.
 //   - V8: a set of ids stands, at every view, for the vectors that the view shows under these ids.

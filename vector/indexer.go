@@ -115,6 +115,7 @@ func (c *Collection) settle(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		c.set.balance()
 		more = c.work()
 		if err := c.save(ctx); err != nil {
 			return err

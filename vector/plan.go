@@ -74,6 +74,7 @@ const (
 	gatherCost   = 20 // a row of a subset, which is looked for first
 	bytesPerCost = 12
 	walkCost     = 1000
+	readCost     = 5000 // a row that is read from the store, its block in the cache or not, where only bits are in memory
 	// A filter that admits this share at least is applied after a wider search: a fifth cheaper than
 	// PlanNarrow at 1/2 and above, and dearer below.
 	wideFrom = 0.5
@@ -136,6 +137,9 @@ func (t *search) exactPlan() (Plan, float64) {
 // rowCost is the cost of comparing a row that takes base beside its bytes.
 func (t *search) rowCost(base float64) float64 {
 	p := t.g.points
+	if p.blind() {
+		return base + readCost
+	}
 	n := p.codeStride
 	if n == 0 {
 		n = 4 * p.stride

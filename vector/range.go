@@ -50,7 +50,9 @@ func (c *Collection) Range(ctx context.Context, r kv.Reader, q []float32, o Rang
 	plan, _ := t.exactPlan()
 	t.sift(v, plan)
 	t.s.slots = v.slots(t.s.slots)
-	t.score()
+	if err := t.score(ctx); err != nil {
+		return RangeResult{}, err
+	}
 	t.staged()
 	slices.SortFunc(t.s.hits, order)
 	hits := t.s.hits[:reaching(t.s.hits, o.MinScore)]

@@ -138,7 +138,7 @@ func (c *Collection) Search(ctx context.Context, r kv.Reader, q []float32, o Sea
 		t.info.Plan = PlanIDs
 		err = t.ids(ctx)
 	} else {
-		err = t.slots()
+		err = t.slots(ctx)
 		t.staged()
 	}
 	if err != nil {
@@ -239,7 +239,7 @@ func (t *search) shows(slot uint32) bool {
 }
 
 // slots scores the candidates among the committed vectors.
-func (t *search) slots() error {
+func (t *search) slots(ctx context.Context) error {
 	c := t.choose()
 	t.info = SearchInfo{Plan: c.plan, Share: c.share}
 	if c.plan >= PlanIndex {
@@ -256,8 +256,7 @@ func (t *search) slots() error {
 	if c.plan < PlanIndex {
 		t.exact(c.plan, t.o.K)
 	}
-	t.score()
-	return nil
+	return t.score(ctx)
 }
 
 // exact leaves the candidates among all admitted slots in s.slots: those of them that can be among the k best.
@@ -305,6 +304,9 @@ func (t *search) index(c choice) (bool, error) {
 	// A slot that was fed during the search would be found twice.
 	s.slots = slices.DeleteFunc(s.slots, func(slot uint32) bool { return slot >= t.fed || !t.admit(slot) })
 	v := t.sieve(t.o.K)
+	if t.g.points.blind() { // the rows of a whole tail are too many to read
+		v.k, v.b.guess = q.K, true
+	}
 	scan{t.g.points, t.fed, t.n}.sift(v, t.admit)
 	s.slots = v.slots(s.slots)
 	if len(s.slots) >= t.o.K {
@@ -321,10 +323,19 @@ func (t *search) index(c choice) (bool, error) {
 }
 
 // score turns the slots into hits.
-func (t *search) score() {
-	for _, slot := range t.s.slots {
-		t.s.hits = append(t.s.hits, Hit{ID: t.g.points.ID(slot), Score: t.s.probe.score(t.g.points.Vector(slot))})
+func (t *search) score(ctx context.Context) error {
+	for i, slot := range t.s.slots {
+		row := t.g.points.Vector(slot)
+		if row == nil {
+			return t.read(ctx, t.s.slots[i:])
+		}
+		t.hit(slot, row)
 	}
+	return nil
+}
+
+func (t *search) hit(slot uint32, row []float32) {
+	t.s.hits = append(t.s.hits, Hit{ID: t.g.points.ID(slot), Score: t.s.probe.score(row)})
 }
 
 // staged scores the vectors that the searched batch adds.
@@ -358,9 +369,9 @@ func (t *search) ids(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("vector: search %q: %w", t.c.name, err)
 		}
-		v, ok := t.c.vectorAt(t.r, ord)
-		if !ok {
-			return t.c.lost(id, ord)
+		v, err := t.c.vectorAt(t.r, id, ord)
+		if err != nil {
+			return fmt.Errorf("vector: search %q: %w", t.c.name, err)
 		}
 		t.s.hits = append(t.s.hits, Hit{ID: id, Score: t.s.probe.score(v)})
 	}

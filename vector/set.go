@@ -33,6 +33,12 @@ type SetOptions struct {
 	// ExactBytes is the size of a collection's int8 codes up to which it has no index; 0 means
 	// DefaultExactBytes, a negative value gives every collection an index from its first vector on.
 	ExactBytes int64
+	// MemoryBytes bounds the float32 rows in memory, of all collections together; 0: they all stay. Where they
+	// take more, the largest collections read theirs from the store when a search has chosen what to rescore,
+	// and keep their codes, bits and links in memory; once let go of, rows stay out until the set is opened
+	// again. Collections that compare Float32 keep theirs. The rows of a commit are in memory until the
+	// background work after it.
+	MemoryBytes int64
 	// RecallSample is the share of index searches, 0 to 1, that are repeated exactly in the background for the
 	// estimate of recall in Stats: never on the caller's path, at most a tenth of the time of one core. What is
 	// drawn while too many wait is dropped and counted. Searches with a predicate and in batches are not drawn.
@@ -84,9 +90,9 @@ func (s *Set) let(c *Collection) {
 	}
 }
 
-// OpenSet reads every collection of every workspace that r shows into memory: rows once each, and the
-// persisted form of their indexes beside them. r is a snapshot of the store's present state, read by several
-// goroutines at a time, and may be closed afterwards.
+// OpenSet reads every collection of every workspace that r shows: rows once each, to keep them in memory or
+// only what they are quantised to, and the persisted form of their indexes beside them. r is a snapshot of the
+// store's present state, read by several goroutines at a time, and may be closed afterwards.
 func OpenSet(r kv.Reader, o SetOptions) (*Set, error) {
 	if o.ExactBytes == 0 {
 		o.ExactBytes = DefaultExactBytes
@@ -94,27 +100,47 @@ func OpenSet(r kv.Reader, o SetOptions) (*Set, error) {
 	if !(o.RecallSample >= 0 && o.RecallSample <= 1) {
 		return nil, &ParameterError{Err: ErrParameter, Field: "RecallSample", Value: o.RecallSample, Want: "0 to 1"}
 	}
+	if o.MemoryBytes < 0 {
+		return nil, &ParameterError{Err: ErrParameter, Field: "MemoryBytes", Value: o.MemoryBytes, Want: "0 or more"}
+	}
 	s := &Set{o: o, log: o.Logger, byID: make(map[collectionKey]*Collection), byName: make(map[collectionName][]*Collection)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	spaces, err := workspaces(r)
-	if err != nil {
+	if err := s.load(r); err != nil {
 		return nil, fmt.Errorf("vector: open: %w", err)
 	}
+	s.indexer, s.watch = startIndexer(s), startWatch(o.RecallSample)
+	return s, nil
+}
+
+func (s *Set) load(r kv.Reader) error {
+	spaces, err := workspaces(r)
+	if err != nil {
+		return err
+	}
+	var all []*Collection
 	for _, ws := range spaces {
 		err := eachMeta(r, ws, func(name string, id collectionID, c Config) error {
 			coll := newCollection(s, ws, name, id, c)
 			coll.live.Store(true)
 			s.keep(coll)
-			return coll.load(r)
+			all = append(all, coll)
+			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("vector: open: %w", err)
+			return err
 		}
 	}
-	s.indexer, s.watch = startIndexer(s), startWatch(o.RecallSample)
-	return s, nil
+	if err := s.ration(r, all); err != nil {
+		return err
+	}
+	for _, c := range all {
+		if err := c.load(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // workspaces lists the workspaces that r has keys of, one seek each.

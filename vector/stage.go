@@ -124,8 +124,12 @@ func (c *Collection) Put(b *kv.Batch, id string, v []float32) error {
 	old, err := c.ordinal(b, id)
 	switch {
 	case err == nil:
-		if stored, ok := c.vectorAt(b, old); ok && equal(stored, vec) {
+		stored, err := c.vectorAt(b, id, old)
+		if err == nil && equal(stored, vec) {
 			return nil
+		}
+		if err != nil && !errors.Is(err, kv.ErrCorrupt) { // what is damaged can be replaced
+			return fail(err)
 		}
 		if err := b.Delete(c.rowKey(old)); err != nil {
 			return fail(err)

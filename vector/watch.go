@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/glimdb/db/kv"
 )
 
 const (
@@ -21,12 +23,15 @@ const (
 // watch repeats a sample of the searches exactly, in the background, and keeps per collection how much of the
 // result they had found. A sample needs no snapshot, which would hold reclaim up: it keeps the points that the
 // search read, whose slots never change but for their end, and an end that comes after the search's commit is
-// none to it. At most watchQueue generations that were left meanwhile are kept alive by that.
+// none to it. At most watchQueue generations that were left meanwhile are kept alive by that. Only where rows
+// are not in memory a sample shares the search's snapshot, to read them.
 type watch struct {
 	share float64
 	rest  int
 	jobs  chan sample
 
+	mu     sync.Mutex // held to add jobs
+	closed bool
 	cancel context.CancelFunc
 	done   chan struct{}
 }
@@ -36,6 +41,13 @@ type sample struct {
 	t    search // its query lies in vec, not in the scratch
 	vec  []float32
 	hits []Hit
+	snap *kv.Snapshot // nil where rows are in memory
+}
+
+func (s *sample) close() {
+	if s.snap != nil {
+		s.snap.Close()
+	}
 }
 
 // startWatch returns a watch of the share of all index searches, or nil when that is 0.
@@ -50,9 +62,17 @@ func startWatch(share float64) *watch {
 }
 
 func (w *watch) close() {
-	if w != nil {
-		w.cancel()
-		<-w.done
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.cancel()
+	<-w.done
+	for len(w.jobs) > 0 {
+		s := <-w.jobs
+		s.close()
 	}
 }
 
@@ -64,7 +84,12 @@ func (w *watch) run(ctx context.Context) {
 			return
 		case s := <-w.jobs:
 			began := time.Now()
-			s.t.c.recall.add(s.tally())
+			if found, err := s.tally(ctx); err == nil {
+				s.t.c.recall.add(found)
+			} else { // the store is being closed, or rows were let go of meanwhile
+				s.t.c.recall.dropped.Add(1)
+			}
+			s.close()
 			rest := time.NewTimer(time.Duration(w.rest) * time.Since(began))
 			select {
 			case <-ctx.Done():
@@ -84,24 +109,50 @@ func (w *watch) look(t *search, hits []Hit) {
 	}
 	s := sample{t: *t, vec: slices.Clone(t.s.vec), hits: slices.Clone(hits)}
 	s.t.r, s.t.s, s.t.o.Info = nil, nil, nil
-	select {
-	case w.jobs <- s:
-	default:
+	if !t.g.points.resident() {
+		snap, ok := t.r.(*kv.Snapshot)
+		if !ok {
+			return
+		}
+		var err error
+		if s.snap, err = snap.Share(); err != nil {
+			return
+		}
+		s.t.r = s.snap
+	}
+	if !w.add(s) {
+		s.close()
 		t.c.recall.dropped.Add(1)
 	}
 }
 
+func (w *watch) add(s sample) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return false
+	}
+	select {
+	case w.jobs <- s:
+		return true
+	default:
+		return false
+	}
+}
+
 // tally repeats the search exactly.
-func (s *sample) tally() tally {
+func (s *sample) tally(ctx context.Context) (tally, error) {
 	t := &s.t
 	t.s = t.c.getScratch(t.g.points)
 	defer t.c.scratch.Put(t.s)
 	t.s.probe.Set(s.vec)
 	plan, _ := t.exactPlan()
 	t.exact(plan, t.o.K)
-	t.score()
+	if err := t.score(ctx); err != nil {
+		return tally{}, err
+	}
 	slices.SortFunc(t.s.hits, order)
-	return tallied(s.hits, t.s.hits[:min(t.o.K, len(t.s.hits))])
+	return tallied(s.hits, t.s.hits[:min(t.o.K, len(t.s.hits))]), nil
 }
 
 // recalls are the latest samples of one collection.

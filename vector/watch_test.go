@@ -182,8 +182,8 @@ func TestWatchJudgesByTheView(t *testing.T) {
 			found++
 		}
 	}
-	if got := job.tally(); int(got.found) != found || got.wanted != k {
-		t.Errorf("tally %+v, found %d", got, found)
+	if got, err := job.tally(context.Background()); err != nil || int(got.found) != found || got.wanted != k {
+		t.Errorf("tally %+v, %v, found %d", got, err, found)
 	}
 	if got := c.recall.dropped.Load(); got != 1 {
 		t.Errorf("%d dropped", got)

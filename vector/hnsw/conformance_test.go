@@ -28,8 +28,10 @@ type variant struct {
 	recall     float64 // at 10, mean over the queries of a test
 }
 
-func (v variant) store(t testing.TB) *store {
-	return storeOf(t, vector.SetOptions{NewIndex: v.index, ExactBytes: v.exactBytes})
+func (v variant) store(t testing.TB) *store { return storeOf(t, v.options()) }
+
+func (v variant) options() vector.SetOptions {
+	return vector.SetOptions{NewIndex: v.index, ExactBytes: v.exactBytes}
 }
 
 // eachIndex runs a test of what an index must do for a collection, whichever it is.
@@ -56,28 +58,45 @@ func comparisons(dim int) (all []vector.Config) {
 	return all
 }
 
+// places are where the float32 rows may be: in memory, or in the store as soon as the background work has let
+// go of them.
+var places = []struct {
+	name        string
+	memoryBytes int64
+}{{"memory", 0}, {"store", 1}}
+
 // TestConformance runs random inserts, replacements and deletes against a model, with views held at old
 // commits, uncommitted changes in a batch, and reopening, and compares every kind of search with brute
 // force.
 func TestConformance(t *testing.T) {
 	for _, variant := range variants {
 		for _, c := range comparisons(24) {
-			t.Run(fmt.Sprintf("%s/%v/%v", variant.name, c.Metric, c.Quantization), func(t *testing.T) {
-				t.Parallel()
-				s := variant.store(t)
-				run := &machine{t: t, s: s, r: newRand(t, 7), metric: c.Metric, dim: c.Dim, now: model{}}
-				run.c = s.create("v", c)
-				run.set = run.c.IDSetWhere(some)
-				for round := range scaled(40) {
-					run.round(round)
+			for _, place := range places {
+				if place.memoryBytes > 0 && c.Quantization == vector.Float32 {
+					continue // stays in memory
 				}
-				run.release()
-				s.settle()
-				s.check()
-				if got := run.sum / float64(run.searches); got < variant.recall {
-					t.Errorf("mean recall %.4f over %d searches, want %.2f", got, run.searches, variant.recall)
-				}
-			})
+				t.Run(fmt.Sprintf("%s/%v/%v/%s", variant.name, c.Metric, c.Quantization, place.name), func(t *testing.T) {
+					t.Parallel()
+					o := variant.options()
+					o.MemoryBytes = place.memoryBytes
+					s := storeOf(t, o)
+					run := &machine{t: t, s: s, r: newRand(t, 7), metric: c.Metric, dim: c.Dim, now: model{}}
+					run.c = s.create("v", c)
+					run.set = run.c.IDSetWhere(some)
+					for round := range scaled(30) {
+						run.round(round)
+					}
+					run.release()
+					s.settle()
+					s.check()
+					if rows := run.c.Stats().Memory.Rows; (rows == 0) != (place.memoryBytes > 0) {
+						t.Errorf("%d bytes of rows in memory", rows)
+					}
+					if got := run.sum / float64(run.searches); got < variant.recall {
+						t.Errorf("mean recall %.4f over %d searches, want %.2f", got, run.searches, variant.recall)
+					}
+				})
+			}
 		}
 	}
 }

@@ -15,18 +15,41 @@ import (
 // The power goes at every file operation of a history in which the index saves records and checkpoints and
 // removes nodes. What reopens holds the acknowledged vectors, with the commit that was cut off or without
 // it, and searches find them before and after the indexer has caught up.
-func TestCrashAtEveryFileOperation(t *testing.T) { eachIndex(t, testCrashAtEveryFileOperation) }
+func TestCrashAtEveryFileOperation(t *testing.T) {
+	eachIndex(t, func(t *testing.T, v variant) {
+		crashEverywhere(t, v.small(), vector.Config{Dim: 4, M: 8, EfConstruction: 16}, 40/scaled(40))
+	})
+}
 
-func testCrashAtEveryFileOperation(t *testing.T, v variant) {
+// The same, at every seventh operation, for collections whose rows are not in memory.
+func TestCrashWithRowsInTheStore(t *testing.T) {
+	eachIndex(t, func(t *testing.T, v variant) {
+		for _, q := range []vector.Quantization{vector.Int8, vector.Binary} {
+			t.Run(q.String(), func(t *testing.T) {
+				o := v.small()
+				o.MemoryBytes = 1
+				crashEverywhere(t, o, vector.Config{Dim: 16, M: 8, EfConstruction: 16, Quantization: q}, 7*40/scaled(40))
+			})
+		}
+	})
+}
+
+// small makes the graph's checkpoints frequent, with many parts.
+func (v variant) small() vector.SetOptions {
+	o := v.options()
 	if v.name == "hnsw" {
-		v.index = hnsw.SmallParts
+		o.NewIndex = hnsw.SmallParts
 	}
-	options := vector.SetOptions{NewIndex: v.index, ExactBytes: indexAlways}
+	return o
+}
+
+// crashEverywhere does it at every step-th operation.
+func crashEverywhere(t *testing.T, options vector.SetOptions, c vector.Config, step int) {
 	base := testkit.NewCrashFS(1)
 	m := model{}
 	s := &store{t: t, fs: base, o: options}
 	s.open()
-	fill(s, s.create("v", vector.Config{Dim: 4, M: 8, EfConstruction: 16}), m, 0, 150)
+	fill(s, s.create("v", c), m, 0, 150)
 	s.settle()
 	s.close()
 
@@ -56,10 +79,10 @@ func testCrashAtEveryFileOperation(t *testing.T, v variant) {
 		holds(s, want)
 		s.check()
 	}
-	loop := testkit.Loop{Seed: 3, Base: base, Step: 40 / scaled(40)}
+	loop := testkit.Loop{Seed: 3, Base: base, Step: step}
 	points := testkit.EveryCrashPoint(t, loop, run, verify)
 	t.Logf("%d points", points)
-	if points < scaled(40) { // the indexer may join its saves, so the number varies
+	if points < 40/step { // the indexer may join its saves, so the number varies
 		t.Errorf("only %d crash points", points)
 	}
 }
@@ -87,7 +110,7 @@ func (s *store) storm(acked, tried *model) error {
 					errs = append(errs, c.Delete(b, id))
 					continue
 				}
-				next[id] = random(r, 4)
+				next[id] = random(r, c.Config().Dim)
 				errs = append(errs, c.Put(b, id, next[id]))
 			}
 			return errors.Join(errs...)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/glimdb/db/vector"
+	"github.com/glimdb/db/vector/hnsw"
 )
 
 // embedded returns n vectors as models make them of texts: few directions of meaning in many dimensions,
@@ -73,6 +74,42 @@ func TestQuantizations(t *testing.T) {
 			slots := (int64(n) + 255) / 256 * 256
 			if vecs := st.Bytes - st.Memory.Links; vecs < slots*perVector[c.Quantization] || vecs > slots*(perVector[c.Quantization]+64) {
 				t.Errorf("%d bytes a vector, want %d and a little", vecs/slots, perVector[c.Quantization])
+			}
+			s.check()
+		})
+	}
+}
+
+// What memory holds of 768 dimensions is little more than what arithmetic asks for and, where rows stay in the
+// store, less than three tenths of the rows; with bits the links fit in, too.
+func TestMemory(t *testing.T) {
+	const dim, n = 768, 2048
+	const rows, links = 4 * dim, 4 * (2*vector.DefaultM + 1) // of a vector; one node in M is on a second level
+	vectors := around(newRand(t, 9), n, dim)
+	for _, want := range []struct {
+		q       vector.Quantization
+		limit   int64
+		vectors float64 // at most, in bytes a vector
+		all     float64
+	}{
+		{vector.Int8, 0, 1.08 * (rows + dim), 1.08 * (rows + dim + links)},
+		{vector.Float32, 0, 1.08 * rows, 1.08 * (rows + links)},
+		{vector.Binary, 0, 1.08 * (rows + dim/8), 1.08 * (rows + dim/8 + links)},
+		{vector.Int8, 1, 0.30 * rows, 0.30*rows + 1.5*links},
+		{vector.Binary, 1, 0.06 * rows, 0.30 * rows},
+	} {
+		t.Run(fmt.Sprintf("%v/%d", want.q, want.limit), func(t *testing.T) {
+			t.Parallel()
+			s := storeOf(t, vector.SetOptions{NewIndex: hnsw.Factory, ExactBytes: indexAlways, MemoryBytes: want.limit})
+			c := s.create("v", vector.Config{Dim: dim, Quantization: want.q, EfConstruction: 16})
+			load(s, c, vectors)
+			st := c.Stats()
+			all, vecs := float64(st.Bytes)/n, float64(st.Bytes-st.Memory.Links)/n
+			if vecs > want.vectors || all > want.all {
+				t.Errorf("%.0f bytes a vector, want %.0f; with links %.0f, want %.0f", vecs, want.vectors, all, want.all)
+			}
+			if (st.Memory.Rows == 0) != (want.limit > 0) {
+				t.Errorf("%+v", st.Memory)
 			}
 			s.check()
 		})
