@@ -9,6 +9,7 @@ import (
 
 	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/dump"
 	"github.com/glimdb/db/internal/space"
@@ -167,7 +168,7 @@ func (l *loader) stage(b *kv.Batch, rec *dump.Record) error {
 	}
 	want := map[string]int{kindModels: 0, kindKV: 2, kindGraph: 1, kindNode: 2, kindEdge: 4, kindCollection: 1, kindVector: 2}
 	if n, ok := want[rec.Kind]; !ok || n != len(rec.Key) {
-		return fmt.Errorf("unknown record: kind %q with a key of %d parts", rec.Kind, len(rec.Key))
+		return fmt.Errorf("unknown record: kind %s with a key of %d parts", brief.Quote(rec.Kind), len(rec.Key))
 	}
 	switch rec.Kind {
 	case kindModels:
@@ -216,7 +217,7 @@ func (l *loader) graph(b *kv.Batch, rec *dump.Record) error {
 	}
 	g := l.graphs[name]
 	if g == nil {
-		return fmt.Errorf("graph %q was not declared", name)
+		return fmt.Errorf("graph %s was not declared", brief.Quote(name))
 	}
 	if rec.Kind == kindNode {
 		var (
@@ -265,7 +266,7 @@ func (l *loader) vector(b *kv.Batch, rec *dump.Record) error {
 	}
 	c := l.collections[name]
 	if c == nil {
-		return fmt.Errorf("collection %q was not declared", name)
+		return fmt.Errorf("collection %s was not declared", brief.Quote(name))
 	}
 	var v vectorRecord
 	if err := rec.Decode(&v, nil); err != nil {
@@ -319,7 +320,7 @@ func named[T interface {
 	}
 	for *v = 0; (*v).String() != name; *v++ {
 		if *v >= last {
-			return fmt.Errorf("unknown %s %q", what, name)
+			return fmt.Errorf("unknown %s %s", what, brief.Quote(name))
 		}
 	}
 	return nil

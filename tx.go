@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
@@ -88,7 +89,7 @@ func (tx *Tx) writer() (*kv.Batch, error) {
 func (tx *Tx) graphWriter(name string) (*kv.Batch, error) {
 	b, err := tx.writer()
 	if err == nil && name == KnowledgeGraph {
-		return nil, fmt.Errorf("db: write graph %q: %w", name, ErrReserved)
+		return nil, fmt.Errorf("db: write graph %s: %w", brief.Quote(name), ErrReserved)
 	}
 	return b, err
 }
@@ -97,7 +98,7 @@ func (tx *Tx) graphWriter(name string) (*kv.Batch, error) {
 func (tx *Tx) vectorWriter(name string) (*kv.Batch, error) {
 	b, err := tx.writer()
 	if err == nil && reservedCollection(name) {
-		return nil, fmt.Errorf("db: write collection %q: %w", name, ErrReserved)
+		return nil, fmt.Errorf("db: write collection %s: %w", brief.Quote(name), ErrReserved)
 	}
 	return b, err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/kv"
 )
 
@@ -135,7 +136,7 @@ func (g *Graph) deleteEdge(b *kv.Batch, src, dst, typ string) error {
 		return err
 	}
 	if _, err := b.Get(g.pairKey(kindEdge, from, to, typ)); err != nil {
-		return fmt.Errorf("%q - %q (%q): %w", src, dst, typ, err)
+		return fmt.Errorf("%s - %s (%s): %w", brief.Quote(src), brief.Quote(dst), brief.Quote(typ), err)
 	}
 	if err := s.touch(from, to); err != nil {
 		return err
@@ -171,7 +172,7 @@ func (g *Graph) Edge(r kv.Reader, src, dst, typ string) (Edge, error) {
 	}
 	v, err := r.Get(g.pairKey(kindEdge, s, d, typ))
 	if err != nil {
-		return Edge{}, fmt.Errorf("graph: edge %q - %q (%q): %w", src, dst, typ, err)
+		return Edge{}, fmt.Errorf("graph: edge %s - %s (%s): %w", brief.Quote(src), brief.Quote(dst), brief.Quote(typ), err)
 	}
 	e, err := decodeEdge(v)
 	e.Src, e.Dst = g.present(src, dst)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/kv"
 )
 
@@ -30,7 +31,7 @@ type InvalidError struct {
 
 func (e *InvalidError) Error() string {
 	if e.Key != "" {
-		return fmt.Sprintf("graph: invalid %s %q: %s", e.Field, e.Key, e.Reason)
+		return fmt.Sprintf("graph: invalid %s %s: %s", e.Field, brief.Quote(e.Key), e.Reason)
 	}
 	return fmt.Sprintf("graph: invalid %s: %s", e.Field, e.Reason)
 }
@@ -41,7 +42,7 @@ func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 // MissingNodeError names a node that an operation needs and the view does not have.
 type MissingNodeError struct{ Name string }
 
-func (e *MissingNodeError) Error() string { return fmt.Sprintf("graph: no node %q", e.Name) }
+func (e *MissingNodeError) Error() string { return "graph: no node " + brief.Quote(e.Name) }
 
 // Is makes every MissingNodeError a kv.ErrNotFound.
 func (e *MissingNodeError) Is(target error) bool { return target == kv.ErrNotFound }
@@ -53,7 +54,7 @@ type ConfigError struct {
 }
 
 func (e *ConfigError) Error() string {
-	return fmt.Sprintf("graph: %q is %v, asked for as %v", e.Name, e.Have, e.Want)
+	return fmt.Sprintf("graph: %s is %v, asked for as %v", brief.Quote(e.Name), e.Have, e.Want)
 }
 
 // Is makes every ConfigError an ErrConfig.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
@@ -64,7 +65,7 @@ func Create(b *kv.Batch, ws, name string, cfg Config) (*Graph, error) {
 	}
 	g := handle(ws, name, cfg)
 	if err := b.Set(g.key(kindConfig, 0), appendConfig(nil, cfg)); err != nil {
-		return nil, fmt.Errorf("graph: create %q: %w", name, err)
+		return nil, fmt.Errorf("graph: create %s: %w", brief.Quote(name), err)
 	}
 	s := g.staged(b)
 	s.reset()
@@ -77,10 +78,10 @@ func Open(r kv.Reader, ws, name string) (*Graph, error) {
 	g := handle(ws, name, Config{})
 	v, err := r.Get(g.key(kindConfig, 0))
 	if err != nil {
-		return nil, fmt.Errorf("graph: open %q: %w", name, err)
+		return nil, fmt.Errorf("graph: open %s: %w", brief.Quote(name), err)
 	}
 	if g.cfg, err = decodeConfig(v); err != nil {
-		return nil, fmt.Errorf("graph: open %q: %w", name, err)
+		return nil, fmt.Errorf("graph: open %s: %w", brief.Quote(name), err)
 	}
 	return g, nil
 }
@@ -116,7 +117,7 @@ func Drop(b *kv.Batch, ws, name string) error {
 		return err
 	}
 	if err := b.DeleteRange(g.prefix, codec.PrefixEnd(g.prefix)); err != nil {
-		return fmt.Errorf("graph: drop %q: %w", name, err)
+		return fmt.Errorf("graph: drop %s: %w", brief.Quote(name), err)
 	}
 	g.staged(b).reset()
 	return nil

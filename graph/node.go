@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/kv"
 )
@@ -156,7 +157,7 @@ func (g *Graph) renameNode(b *kv.Batch, from, to string) error {
 		return err
 	}
 	if _, err := s.id(to); err == nil {
-		return fmt.Errorf("%w: %q", ErrExists, to)
+		return fmt.Errorf("%w: %s", ErrExists, brief.Quote(to))
 	} else if !errors.Is(err, kv.ErrNotFound) {
 		return err
 	}

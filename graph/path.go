@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/kv"
 )
 
@@ -68,7 +69,7 @@ func (g *Graph) path(ctx context.Context, r kv.Reader, from, to string, maxDepth
 			return g.smallest(r, src, fwd, back, meet)
 		}
 	}
-	return nil, fmt.Errorf("%w of at most %d edges from %q to %q", ErrNoPath, maxDepth, from, to)
+	return nil, fmt.Errorf("%w of at most %d edges from %s to %s", ErrNoPath, maxDepth, brief.Quote(from), brief.Quote(to))
 }
 
 func newSide(end nodeID, scan func(nodeID, func(adjacent) bool) error) *side {

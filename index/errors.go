@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/llm"
 )
@@ -57,7 +58,7 @@ func (e *DocumentError) Error() string {
 	if e.ID == "" {
 		return fmt.Sprintf("index: document %d: %s: %v", e.Index, e.Field, e.Err)
 	}
-	return fmt.Sprintf("index: document %d (%q): %s: %v", e.Index, e.ID, e.Field, e.Err)
+	return fmt.Sprintf("index: document %d (%s): %s: %v", e.Index, brief.Quote(e.ID), e.Field, e.Err)
 }
 
 // Unwrap returns ErrDocument and the cause.
@@ -72,9 +73,9 @@ type DuplicateError struct {
 
 func (e *DuplicateError) Error() string {
 	if e.Status == "" {
-		return fmt.Sprintf("id %q is given twice in one call", e.ID)
+		return fmt.Sprintf("id %s is given twice in one call", brief.Quote(e.ID))
 	}
-	return fmt.Sprintf("id %q is already stored with another text (%s); put replaces it", e.ID, e.Status)
+	return fmt.Sprintf("id %s is already stored with another text (%s); put replaces it", brief.Quote(e.ID), e.Status)
 }
 
 // Unwrap returns ErrDuplicate.
@@ -85,9 +86,9 @@ type NotFoundError struct{ IDs []string }
 
 func (e *NotFoundError) Error() string {
 	if len(e.IDs) == 1 {
-		return fmt.Sprintf("index: no document %q", e.IDs[0])
+		return "index: no document " + brief.Quote(e.IDs[0])
 	}
-	return fmt.Sprintf("index: %d documents do not exist, the first is %q", len(e.IDs), e.IDs[0])
+	return fmt.Sprintf("index: %d documents do not exist, the first is %s", len(e.IDs), brief.Quote(e.IDs[0]))
 }
 
 // Unwrap returns kv.ErrNotFound.
@@ -173,7 +174,7 @@ type TooLargeError struct {
 }
 
 func (e *TooLargeError) Error() string {
-	what, advice := fmt.Sprintf("%q", e.IDs[0]), "divide the text"
+	what, advice := brief.Quote(e.IDs[0]), "divide the text"
 	if n := len(e.IDs); n > 1 {
 		what, advice = fmt.Sprintf("%d documents, the first %s", n, what), "take fewer at once"
 	}

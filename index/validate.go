@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
 )
@@ -102,7 +103,7 @@ func checkFields(d Document) (field string, err error) {
 	size := 0
 	for k, v := range d.Metadata {
 		if size += len(k) + len(v); !utf8.ValidString(k) || !utf8.ValidString(v) {
-			return "metadata", fmt.Errorf("entry %q is not UTF-8", strings.ToValidUTF8(k, "?"))
+			return "metadata", fmt.Errorf("entry %s is not UTF-8", brief.Quote(strings.ToValidUTF8(k, "?")))
 		}
 	}
 	if size > MaxMetadataBytes {

@@ -30,11 +30,11 @@ const (
 // Validate returns nil, or one *FieldError for each parameter out of range, joined. Zero fields are valid.
 func (o Options) Validate() error {
 	var f fieldErrors
-	f.check(o.Mode == "" || slices.Contains(Modes(), o.Mode), "mode", o.Mode, ErrUnknownMode,
+	f.check(o.Mode == "" || slices.Contains(Modes(), o.Mode), "mode", bounded(o.Mode), ErrUnknownMode,
 		"want naive, local, global, hybrid, mix or bypass")
-	f.check(slices.Contains([]Want{WantDefault, WantAnswer, WantContext, WantPrompt, WantData}, o.Want), "want", o.Want, nil,
+	f.check(slices.Contains([]Want{WantDefault, WantAnswer, WantContext, WantPrompt, WantData}, o.Want), "want", bounded(o.Want), nil,
 		"want answer, context, prompt or data")
-	f.check(slices.Contains([]Picker{"", PickVector, PickWeight, PickAuto}, o.Picker), "picker", o.Picker, nil,
+	f.check(slices.Contains([]Picker{"", PickVector, PickWeight, PickAuto}, o.Picker), "picker", bounded(o.Picker), nil,
 		"want vector, weight or auto")
 	f.within("top_k", o.TopK, 0, maxHits)
 	f.within("chunk_top_k", o.ChunkTopK, 0, maxHits)
@@ -145,6 +145,14 @@ func (f *fieldErrors) history(list []llm.Message) {
 }
 
 func runes(s string) int { return utf8.RuneCountInString(s) }
+
+// bounded is the name that was given, or the length of one that is none.
+func bounded[T ~string](name T) any {
+	if n := runes(string(name)); n > maxRoleRunes {
+		return textSize(n)
+	}
+	return name
+}
 
 func textLength(s string) string { return textSize(runes(s)) }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/kv"
 )
@@ -175,7 +176,7 @@ func (c *Collection) writable(b *kv.Batch) error {
 }
 
 func (c *Collection) absent() error {
-	return fmt.Errorf("vector: collection %q: %w", c.name, kv.ErrNotFound)
+	return fmt.Errorf("vector: collection %s: %w", brief.Quote(c.name), kv.ErrNotFound)
 }
 
 // Get returns the vector of id, or an error that is kv.ErrNotFound. The slice is the caller's.
@@ -185,7 +186,7 @@ func (c *Collection) Get(r kv.Reader, id string) ([]float32, error) {
 		return nil, err
 	}
 	if vs[0] == nil {
-		return nil, fmt.Errorf("vector: get %q from %q: %w", id, c.name, kv.ErrNotFound)
+		return nil, fmt.Errorf("vector: get %s from %q: %w", brief.Quote(id), c.name, kv.ErrNotFound)
 	}
 	return vs[0], nil
 }

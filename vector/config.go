@@ -3,6 +3,8 @@ package vector
 import (
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/glimdb/db/internal/brief"
 )
 
 // Metric tells what nearest means. The numbers are on disk.
@@ -132,7 +134,7 @@ func (c Config) fits(o Config) bool {
 
 // String names every field.
 func (c Config) String() string {
-	return fmt.Sprintf("metric %v, dimension %d, model %q, %v over %v, M %d, efConstruction %d", c.Metric, c.Dim, c.Model, c.Kind, c.Quantization, c.M, c.EfConstruction)
+	return fmt.Sprintf("metric %v, dimension %d, model %s, %v over %v, M %d, efConstruction %d", c.Metric, c.Dim, brief.Quote(c.Model), c.Kind, c.Quantization, c.M, c.EfConstruction)
 }
 
 // withDefaults fills zero fields and checks ranges.
@@ -156,7 +158,7 @@ func (c Config) withDefaults(name string) (Config, error) {
 	case c.Quantization == Binary && c.Metric == L2:
 		return bad("Quantization", c.Quantization, "int8 or float32 under l2, which knows no signs")
 	case !utf8.ValidString(c.Model):
-		return bad("Model", fmt.Sprintf("%q", c.Model), "UTF-8")
+		return bad("Model", brief.Quote(c.Model), "UTF-8")
 	case c.Dim < 1 || c.Dim > MaxDim:
 		return bad("Dim", c.Dim, "1 to %d", MaxDim)
 	case c.M < MinM || c.M > MaxM:

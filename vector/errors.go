@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/kv"
 )
 
@@ -29,7 +30,7 @@ type DimensionError struct {
 }
 
 func (e *DimensionError) Error() string {
-	return fmt.Sprintf("%v: %s has %d values, collection %q wants %d", ErrDimension, subject(e.ID), e.Got, e.Collection, e.Want)
+	return fmt.Sprintf("%v: %s has %d values, collection %s wants %d", ErrDimension, subject(e.ID), e.Got, brief.Quote(e.Collection), e.Want)
 }
 
 // Is reports whether target is ErrDimension.
@@ -48,7 +49,7 @@ func (e *ValueError) Error() string {
 	if e.Index >= 0 {
 		at = fmt.Sprintf(" at index %d", e.Index)
 	}
-	return fmt.Sprintf("%v: %s for collection %q: %s%s", ErrVector, subject(e.ID), e.Collection, e.Reason, at)
+	return fmt.Sprintf("%v: %s for collection %s: %s%s", ErrVector, subject(e.ID), brief.Quote(e.Collection), e.Reason, at)
 }
 
 // Is reports whether target is ErrVector.
@@ -58,7 +59,7 @@ func subject(id string) string {
 	if id == "" {
 		return "query"
 	}
-	return fmt.Sprintf("vector %q", id)
+	return "vector " + brief.Quote(id)
 }
 
 // ConfigError names both sides of a mismatch. It is ErrConfig.
@@ -69,7 +70,7 @@ type ConfigError struct {
 }
 
 func (e *ConfigError) Error() string {
-	return fmt.Sprintf("%v: collection %q was created with %v, asked for %v", ErrConfig, e.Collection, e.Stored, e.Asked)
+	return fmt.Sprintf("%v: collection %s was created with %v, asked for %v", ErrConfig, brief.Quote(e.Collection), e.Stored, e.Asked)
 }
 
 // Is reports whether target is ErrConfig.
@@ -87,7 +88,7 @@ type ParameterError struct {
 func (e *ParameterError) Error() string {
 	of := ""
 	if e.Collection != "" {
-		of = fmt.Sprintf("collection %q: ", e.Collection)
+		of = "collection " + brief.Quote(e.Collection) + ": "
 	}
 	return fmt.Sprintf("%v: %s%s is %v, want %s", e.Err, of, e.Field, e.Value, e.Want)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
@@ -203,11 +204,11 @@ func (s *Set) Create(b *kv.Batch, ws, name string, c Config) (*Collection, error
 	}
 	st := s.staged(b)
 	if st.made == createdPerCommit {
-		return nil, fmt.Errorf("vector: create collection %q: %w: more than %d in one batch", name, kv.ErrTooLarge, createdPerCommit)
+		return nil, fmt.Errorf("vector: create collection %s: %w: more than %d in one batch", brief.Quote(name), kv.ErrTooLarge, createdPerCommit)
 	}
 	id := newCollectionID(b.LSN()+1, st.made)
 	if err := b.Set(metaKey(ws, name), encodeMeta(id, c)); err != nil {
-		return nil, fmt.Errorf("vector: create collection %q: %w", name, err)
+		return nil, fmt.Errorf("vector: create collection %s: %w", brief.Quote(name), err)
 	}
 	st.made++
 	coll := newCollection(s, ws, name, id, c)
@@ -228,7 +229,7 @@ func (s *Set) Collection(r kv.Reader, ws, name string) (*Collection, error) {
 func (s *Set) stored(r kv.Reader, ws, name string) (*Collection, error) {
 	v, err := r.Get(metaKey(ws, name))
 	if err != nil {
-		return nil, fmt.Errorf("vector: collection %q: %w", name, err)
+		return nil, fmt.Errorf("vector: collection %s: %w", brief.Quote(name), err)
 	}
 	id, _, err := decodeMeta(name, v)
 	if err != nil {
@@ -246,7 +247,7 @@ func (s *Set) stored(r kv.Reader, ws, name string) (*Collection, error) {
 	if c := s.byID[key]; c != nil {
 		return c, nil
 	}
-	return nil, fmt.Errorf("vector: collection %q: %w", name, kv.ErrNotFound)
+	return nil, fmt.Errorf("vector: collection %s: %w", brief.Quote(name), kv.ErrNotFound)
 }
 
 // shown returns the collection that views of lsn show under name, from memory: a read of its key would cost a
@@ -262,7 +263,7 @@ func (s *Set) shown(lsn kv.LSN, ws, name string) (*Collection, error) {
 			return c, nil
 		}
 	}
-	return nil, fmt.Errorf("vector: collection %q: %w", name, kv.ErrNotFound)
+	return nil, fmt.Errorf("vector: collection %s: %w", brief.Quote(name), kv.ErrNotFound)
 }
 
 // Names returns the names of the workspace's collections in order.
@@ -284,7 +285,7 @@ func (s *Set) Drop(b *kv.Batch, ws, name string) error {
 	if err != nil {
 		return err
 	}
-	fail := func(err error) error { return fmt.Errorf("vector: drop collection %q: %w", name, err) }
+	fail := func(err error) error { return fmt.Errorf("vector: drop collection %s: %w", brief.Quote(name), err) }
 	for _, kind := range []byte{kindRow, kindID} {
 		prefix := collectionPrefix(ws, kind, c.id)
 		if err := b.DeleteRange(prefix, codec.PrefixEnd(prefix)); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/kv"
 )
@@ -120,7 +121,7 @@ func (c *Collection) Put(b *kv.Batch, id string, v []float32) error {
 	if err != nil {
 		return err
 	}
-	fail := func(err error) error { return fmt.Errorf("vector: put %q into %q: %w", id, c.name, err) }
+	fail := func(err error) error { return fmt.Errorf("vector: put %s into %q: %w", brief.Quote(id), c.name, err) }
 	old, err := c.ordinal(b, id)
 	switch {
 	case err == nil:
@@ -160,7 +161,9 @@ func (c *Collection) Delete(b *kv.Batch, id string) error {
 	if err := c.writable(b); err != nil {
 		return err
 	}
-	fail := func(err error) error { return fmt.Errorf("vector: delete %q from %q: %w", id, c.name, err) }
+	fail := func(err error) error {
+		return fmt.Errorf("vector: delete %s from %q: %w", brief.Quote(id), c.name, err)
+	}
 	old, err := c.ordinal(b, id)
 	if errors.Is(err, kv.ErrNotFound) {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/glimdb/db"
+	"github.com/glimdb/db/internal/brief"
 	"github.com/spf13/cobra"
 )
 
@@ -102,7 +103,7 @@ func subcommand(cmd *cobra.Command, given []string) error {
 	if len(given) == 0 {
 		return nil
 	}
-	what := fmt.Sprintf("%s has no command %q", cmd.CommandPath(), given[0])
+	what := fmt.Sprintf("%s has no command %s", cmd.CommandPath(), brief.Quote(given[0]))
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(given[0]); len(near) > 0 {
 		what += "; did you mean " + strings.Join(near, " or ") + "?"

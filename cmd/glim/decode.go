@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/gogs/chardet"
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
@@ -117,7 +118,7 @@ func refuseBinary(raw []byte) error {
 func encodingNamed(name string) (encoding.Encoding, error) {
 	e, err := htmlindex.Get(name)
 	if err != nil {
-		return nil, fmt.Errorf("unknown encoding %q: use auto, or a name such as utf-8, utf-16le, shift_jis, gbk, euc-kr, windows-1252", name)
+		return nil, fmt.Errorf("unknown encoding %s: use auto, or a name such as utf-8, utf-16le, shift_jis, gbk, euc-kr, windows-1252", brief.Quote(name))
 	}
 	return e, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/brief"
 	"github.com/spf13/cobra"
 )
 
@@ -100,7 +101,7 @@ func (a *app) beginning(ctx context.Context, d *db.DB, prefix string) (ids []str
 		ids = append(ids, i.ID)
 	}
 	if len(ids) == 0 {
-		return nil, notFound("`glim docs` lists the paths", "no document whose path begins with %q in %s", prefix, a.set.DB)
+		return nil, notFound("`glim docs` lists the paths", "no document whose path begins with %s in %s", brief.Quote(prefix), a.set.DB)
 	}
 	return ids, nil
 }

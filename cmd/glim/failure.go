@@ -14,6 +14,7 @@ import (
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/query"
 )
@@ -222,7 +223,7 @@ func allOf[T error](err error) (all []T) {
 func quoted(names []string) string {
 	q := make([]string, len(names))
 	for i, n := range names {
-		q[i] = fmt.Sprintf("%q", n)
+		q[i] = brief.Quote(n)
 	}
 	return strings.Join(q, ", ")
 }

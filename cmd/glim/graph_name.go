@@ -10,6 +10,7 @@ import (
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/brief"
 )
 
 // nameHelp is what node does, for people.
@@ -36,17 +37,17 @@ func (a *app) node(g *db.Graph, name string) (graph.Node, error) {
 		return g.Node(names[0])
 	case len(names) > 1:
 		return graph.Node{}, notFound("letter case tells them apart: "+strings.Join(names, ", "),
-			"%q is the name of %d entities, each in another spelling", name, len(names))
+			"%s is the name of %d entities, each in another spelling", brief.Quote(name), len(names))
 	}
 	near, err := namesNear(g, cmp.Or(stored, name))
 	if err != nil {
-		return graph.Node{}, fmt.Errorf("names near %q: %w", name, err)
+		return graph.Node{}, fmt.Errorf("names near %s: %w", brief.Quote(name), err)
 	}
 	hint := "`glim graph search TEXT` finds names by a part of them"
 	if len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
-	return graph.Node{}, notFound(hint, "no entity %q", name)
+	return graph.Node{}, notFound(hint, "no entity %s", brief.Quote(name))
 }
 
 // nearNames is how many names are offered instead of one that does not exist.

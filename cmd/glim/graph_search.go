@@ -5,6 +5,7 @@ import (
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/graph"
+	"github.com/glimdb/db/internal/brief"
 	"github.com/spf13/cobra"
 )
 
@@ -44,7 +45,7 @@ func (a *app) graphSearch() *cobra.Command {
 				case err != nil:
 					return err
 				case len(rows) == 0:
-					return notFound("", "no entity has %q in its name", given[0])
+					return notFound("", "no entity has %s in its name", brief.Quote(given[0]))
 				case a.json:
 					return nil
 				}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/llm/openai"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -136,7 +137,7 @@ func (s *settings) validate() error {
 	case s.Retries < 0 || s.Retries > maxRetries:
 		return usage("retries is %d: want 0 to %d", s.Retries, maxRetries)
 	case s.EmbedModel != "" && s.EmbedDim == 0 && openai.KnownDim(s.EmbedModel) == 0 && !s.Offline:
-		return usage("embedding model %q needs --embed-dim, the length of its vectors", s.EmbedModel)
+		return usage("embedding model %s needs --embed-dim, the length of its vectors", brief.Quote(s.EmbedModel))
 	}
 	return nil
 }
@@ -148,15 +149,15 @@ func assign(field any, v string) error {
 		*p = v
 	case *bool:
 		if *p, err = strconv.ParseBool(v); err != nil {
-			return fmt.Errorf("%q: want true or false", v)
+			return fmt.Errorf("%s: want true or false", brief.Quote(v))
 		}
 	case *int:
 		if *p, err = strconv.Atoi(v); err != nil {
-			return fmt.Errorf("%q: want a whole number", v)
+			return fmt.Errorf("%s: want a whole number", brief.Quote(v))
 		}
 	case *time.Duration:
 		if *p, err = time.ParseDuration(v); err != nil {
-			return fmt.Errorf("%q: want a duration such as 90s or 2m", v)
+			return fmt.Errorf("%s: want a duration such as 90s or 2m", brief.Quote(v))
 		}
 	}
 	return nil
@@ -231,7 +232,7 @@ func fromYAML(s *settings, from sources, file string, raw []byte) error {
 		t := known[key]
 		switch {
 		case t == nil:
-			problems = append(problems, fmt.Sprintf("line %d: unknown key %q", node.Line, key))
+			problems = append(problems, fmt.Sprintf("line %d: unknown key %s", node.Line, brief.Quote(key)))
 		case node.Kind != yaml.ScalarNode:
 			problems = append(problems, fmt.Sprintf("line %d: %s: want one value", node.Line, key))
 		case node.Tag == "!!null":
