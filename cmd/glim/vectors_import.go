@@ -153,13 +153,13 @@ type importer struct {
 }
 
 // file imports one file. What of its last batch was read when it fails is dropped.
-func (p *importer) file(ctx context.Context, name string, format vecFormat) error {
+func (p *importer) file(ctx context.Context, name string, format vecFormat) (err error) {
 	p.batch, p.size = p.batch[:0], 0
 	r, size, closeFile, err := p.open(name)
 	if err != nil {
 		return err
 	}
-	defer closeFile()
+	defer func() { err = errors.Join(err, closeFile()) }()
 	p.progress.file(size)
 	vectors, err := format.open(p.progress.reading(r))
 	if err != nil {

@@ -83,7 +83,6 @@ func recallOf(name string, e *vector.RecallEstimate) string {
 	return fmt.Sprintf("%s %.1f %%, %.1f to %.1f %% by %s", name, 100*e.Recall, 100*e.Low, 100*e.High, count(e.Queries, "query"))
 }
 
-
 func (a *app) collection(r collectionRow) {
 	s := r.Stats
 	a.out.printf("%s\n", r.Name)
