@@ -137,6 +137,15 @@ func around(r *rand.Rand, n, centres, dim int, spread float64) [][]float32 {
 	return out
 }
 
+// scaled is n, or a part of it under the race detector: that makes everything many times slower, and has
+// nothing to find in the work of one goroutine.
+func scaled(n int) int {
+	if raceDetector {
+		return n / 5
+	}
+	return n
+}
+
 func all(uint32) bool { return true }
 
 // check reports what Check finds, and what it does not look at: that lists do not grow without bound.

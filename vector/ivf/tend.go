@@ -15,8 +15,9 @@ const (
 	// A cell of more than overfull times the size that is meant splits; one of less than 1/meagre of it is
 	// dissolved. What a split makes lies well between.
 	overfull, meagre = 2, 4
-	// A division in two of which one side has less than 1/lopsided is made in the middle instead.
-	lopsided = 6
+	// maxDepth bounds how often parts are divided again in one split: k-means takes a few to tell a mass of near
+	// copies from what lies around it.
+	maxDepth = 4
 	// reach cells around one that changed are looked at for vectors that lie nearer elsewhere now.
 	reach = 32
 	// Each cell is looked at once while 1/tendShare of the slots that are meant for it come or go.
@@ -74,7 +75,7 @@ func (x *Index) split(at int) {
 	slots := old.members(at)
 	l := old.clone()
 	m := &moves{x: x, l: l}
-	for i, p := range x.partition(slots) {
+	for i, p := range x.partition(slots, 0) {
 		n := at
 		if i > 0 {
 			n = len(l.cells)
@@ -153,38 +154,52 @@ type part struct {
 	slots    []uint32
 }
 
-// partition divides slots, which ascend, into parts of about the size that is meant.
-func (x *Index) partition(slots []uint32) []part {
+// partition divides slots, which ascend, into parts of about the size that is meant, none of them overfull and
+// at least two. Parts so small that they would be dissolved join the first; searches for the nearest cell
+// part them again.
+func (x *Index) partition(slots []uint32, depth int) []part {
 	rows, size := x.rows(slots), x.size()
 	k := max(2, (len(slots)+size/2)/size)
 	ctx := context.Background() // never done, so that there are no errors
 	c, err := kmeans.Run(ctx, rows, kmeans.Options{K: k, Spherical: x.spherical, Seed: x.points.Ordinal(slots[0])})
 	if err != nil {
-		return x.copies(slots)
+		return x.copies(slots, k)
 	}
 	homes, err := c.Assign(ctx, rows, 1)
-	if err != nil {
-		return x.copies(slots)
+	if err != nil || c.K < 2 || depth == maxDepth {
+		return x.copies(slots, k)
 	}
-	parts := make([]part, c.K)
+	groups := make([][]uint32, c.K)
 	for i, slot := range slots {
-		parts[homes[i]].slots = append(parts[homes[i]].slots, slot)
+		groups[homes[i]] = append(groups[homes[i]], slot)
 	}
-	parts = slices.DeleteFunc(parts, func(p part) bool { return len(p.slots) == 0 })
+	var parts []part
+	var rest []uint32
+	for _, group := range groups {
+		switch n := len(group); {
+		case n > overfull*size:
+			parts = append(parts, x.partition(group, depth+1)...)
+		case n < size/meagre || n == 0:
+			rest = append(rest, group...)
+		default:
+			parts = append(parts, part{x.centre(group), group})
+		}
+	}
 	if len(parts) < 2 {
-		return x.copies(slots)
-	}
-	if len(parts) == 2 && min(len(parts[0].slots), len(parts[1].slots)) < len(slots)/lopsided {
 		return x.halves(slots, c)
 	}
-	return x.centred(parts)
+	parts[0].slots = append(parts[0].slots, rest...)
+	return parts
 }
 
-// copies divides slots that nothing tells apart in two, by number, around one centroid.
-func (x *Index) copies(slots []uint32) []part {
-	half := len(slots) / 2
+// copies divides slots that nothing tells apart by number, around one centroid.
+func (x *Index) copies(slots []uint32, into int) []part {
 	centroid := x.centre(slots)
-	return []part{{centroid, slots[:half]}, {centroid, slots[half:]}}
+	parts := make([]part, into)
+	for i := range parts {
+		parts[i] = part{centroid, slots[i*len(slots)/into : (i+1)*len(slots)/into : (i+1)*len(slots)/into]}
+	}
+	return parts
 }
 
 // halves divides slots in two of one size, along the line between the first two of c.
@@ -210,16 +225,9 @@ func (x *Index) halves(slots []uint32, c *kmeans.Centroids) []part {
 		p := &parts[2*i/len(order)]
 		p.slots = append(p.slots, slots[at])
 	}
-	for _, p := range parts {
+	for i, p := range parts {
 		slices.Sort(p.slots)
-	}
-	return x.centred(parts)
-}
-
-// centred gives every part its centroid.
-func (x *Index) centred(parts []part) []part {
-	for i := range parts {
-		parts[i].centroid = x.centre(parts[i].slots)
+		parts[i].centroid = x.centre(p.slots)
 	}
 	return parts
 }
