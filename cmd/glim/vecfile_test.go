@@ -157,7 +157,7 @@ func wantCuts(t *testing.T, format string, b []byte, size int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for end := range b {
+	for end := 0; end < len(b); end += 1 + len(b)/400 { // every one of a small file
 		all, err := readVecs(format, b[:end])
 		if size > 0 && end%size == 0 {
 			if err != nil || len(all) != end/size {
