@@ -52,6 +52,7 @@ func variants() []variant {
 	return []variant{
 		{nameBare, true, hnsw.Factory, func(*vector.Config) {}},
 		{"glim/hnsw-f32", true, hnsw.Factory, func(c *vector.Config) { c.Quantization = vector.Float32 }},
+		{"glim/hnsw-1bit", true, hnsw.Factory, func(c *vector.Config) { c.Quantization = vector.Binary }},
 		{nameBare + "-efc128", false, hnsw.Factory, func(c *vector.Config) { c.EfConstruction = vector.DefaultEfConstruction }},
 		{"glim/ivf", true, ivf.Factory, func(c *vector.Config) { c.Kind = vector.IVF }},
 	}

@@ -68,7 +68,7 @@ func (b *bare) add(_ context.Context, from, to int) (time.Duration, error) {
 func (b *bare) search(_ context.Context, width, k int, out [][]uint32) (time.Duration, error) {
 	p := b.points.points
 	probe := p.NewProbe()
-	q := vector.Query{Probe: probe, K: candidates(k, width), Ef: width, Admit: func(uint32) bool { return true }}
+	q := vector.Query{Probe: probe, K: min(p.Candidates(k), width), Ef: width, Admit: func(uint32) bool { return true }}
 	var slots []uint32
 	var hits []neighbour
 	find := func(i int) {
@@ -94,12 +94,6 @@ func (b *bare) search(_ context.Context, width, k int, out [][]uint32) (time.Dur
 		}
 		return nil
 	})
-}
-
-// candidates is the number that a collection takes from an index for k results.
-func candidates(k, width int) int {
-	const least = 20
-	return min(max(2*k, least), width)
 }
 
 // score is the exact distance of two rows in float32.
