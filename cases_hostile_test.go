@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -145,6 +146,59 @@ func TestCallbackThatPanics(t *testing.T) {
 			}
 			if s, err := d.Process(ctx, index.ProcessOptions{}); err != nil || s.Processed != 1 {
 				t.Errorf("the next call: %+v, %v", s, err)
+			}
+		})
+	}
+}
+
+// TestComponentsThatExit: code of the caller's that ends its goroutine is an error, never a result without what it
+// was asked for.
+func TestComponentsThatExit(t *testing.T) {
+	for name, exit := range map[string]func(o *db.Options, p *index.ProcessOptions, broken *atomic.Bool){
+		"extractor": func(o *db.Options, _ *index.ProcessOptions, broken *atomic.Bool) {
+			o.Extractor = extractorFunc(func(_ context.Context, in index.ExtractInput) (index.Extraction, error) {
+				if broken.Load() {
+					runtime.Goexit()
+				}
+				return records(in.Text), nil
+			})
+		},
+		"embedder": func(o *db.Options, _ *index.ProcessOptions, broken *atomic.Bool) {
+			good := llmtest.NewEmbedder(8)
+			o.Models.Embedder = embedderFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
+				if broken.Load() {
+					runtime.Goexit()
+				}
+				return good.Embed(ctx, texts, llm.ForDocument)
+			})
+		},
+		"progress callback": func(_ *db.Options, p *index.ProcessOptions, broken *atomic.Bool) {
+			p.Progress = func(index.Progress) {
+				if broken.Load() {
+					runtime.Goexit()
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var broken atomic.Bool
+			o, p := testOptions(nil), index.ProcessOptions{}
+			exit(&o, &p, &broken)
+			d := openTest(t, o)
+			broken.Store(true)
+			if _, err := d.Enqueue(ctx, index.Insert, index.Document{ID: "a", Text: "E Ada (counts)"}); err != nil {
+				t.Fatal(err)
+			}
+			s, err := d.Process(ctx, p)
+			if s.Processed != 0 || !errors.Is(err, llm.ErrPanic) && s.Failed != 1 {
+				t.Errorf("got %+v, %v", s, err)
+			}
+			broken.Store(false)
+			if _, err := d.Retry(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if s, err := d.Process(ctx, p); err != nil || s.Processed != 1 || status(t, d, "a").Entities != 1 {
+				t.Errorf("after the repair: %+v, %v", s, err)
 			}
 		})
 	}

@@ -71,9 +71,12 @@ const (
 
 // Enqueue stores documents for Process in one commit: all of them or, on an error, none. Errors join one
 // *DocumentError for each refused document, whose causes are ErrEmptyDocument, ErrText, *DuplicateError
-// or a limit; *ModelError for a store of another embedding model. It makes no model call. Order in the
+// or a limit; *ModelError for a store of another embedding model, *OptionError for a policy that is none. It makes no model call. Order in the
 // call is the order of the documents in everything that is ordered.
 func (p *Pipeline) Enqueue(ctx context.Context, docs []Document, policy Policy) (Receipt, error) {
+	if policy > Put {
+		return Receipt{}, &OptionError{Field: "Policy", Value: int(policy), Want: "Insert or Put"}
+	}
 	now := p.cfg.Now()
 	track := fmt.Sprintf("insert_%s_%08x", now.UTC().Format("20060102_150405"), p.cfg.Random())
 	list, ids, err := p.validate(docs, track, now)

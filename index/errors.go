@@ -28,7 +28,7 @@ var (
 
 // OptionError tells which option is out of range. ErrConfig is in its chain.
 type OptionError struct {
-	Field string // of Options, ModelOptions or SummaryOptions
+	Field string // of Options, ModelOptions, SummaryOptions or ProcessOptions; "Policy", "Filter.Status"
 	Value any
 	Want  string // what would be accepted
 	Err   error  // the cause below, if there is one

@@ -8,7 +8,6 @@ import (
 
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/llm"
-	"golang.org/x/sync/errgroup"
 )
 
 // giveUpAfter is the number of failed chunks after which no further chunk of a document is begun: by
@@ -22,11 +21,8 @@ func (a *attempt) extract(ctx context.Context) error {
 	sources := make([][]record.Source, len(a.chunks))
 	missing := a.reuse(sources)
 	errs := make([]error, len(a.chunks))
-	var (
-		g      errgroup.Group
-		failed int // guarded by a.mu
-	)
-	g.SetLimit(a.p.cfg.Options.ChunkWorkers)
+	failed := 0 // guarded by a.mu
+	g, _ := newGroup(ctx, a.p.cfg.Options.ChunkWorkers, "extractor "+a.p.cfg.Extractor.ID()+" or progress callback")
 	for _, i := range missing {
 		g.Go(func() (err error) {
 			defer llm.CatchPanic("progress callback", &err)

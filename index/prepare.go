@@ -10,13 +10,11 @@ import (
 
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/llm"
-	"golang.org/x/sync/errgroup"
 )
 
 // summarise asks for the descriptions that edits wait for, a bounded number at a time.
 func (p *Pipeline) summarise(ctx context.Context, edits []*edit) error {
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(p.cfg.Options.ChunkWorkers)
+	g, gctx := newGroup(ctx, p.cfg.Options.ChunkWorkers, "summarizer "+p.cfg.Summarizer.ID())
 	for _, e := range edits {
 		if !e.summarise {
 			continue

@@ -12,7 +12,6 @@ import (
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/llm"
-	"golang.org/x/sync/errgroup"
 )
 
 // Stage names what is being done with a document.
@@ -80,9 +79,7 @@ func (p *Pipeline) Process(ctx context.Context, o ProcessOptions) (Summary, erro
 		return Summary{}, &OptionError{Field: "Workers", Value: o.Workers, Want: fmt.Sprintf("0 to %d", maxWorkers)}
 	}
 	run := &run{p: p, o: o}
-	workers := cmp.Or(o.Workers, p.cfg.Options.Workers)
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(workers)
+	g, gctx := newGroup(ctx, cmp.Or(o.Workers, p.cfg.Options.Workers), "chunker, tokenizer, embedder or progress callback")
 	start := func(ids []string) bool {
 		run.found(len(ids))
 		for _, id := range ids {

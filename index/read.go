@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/internal/space"
@@ -103,9 +105,18 @@ func GetInfo(r kv.Reader, ws, id string) (Info, error) {
 	return infoOf(&d), nil
 }
 
+// Statuses are the values of Info.Status in the order of a document's life.
+func Statuses() []string {
+	all := make([]string, 0, record.StatusFailed)
+	for s := record.StatusPending; s <= record.StatusFailed; s++ {
+		all = append(all, s.String())
+	}
+	return all
+}
+
 // Filter selects documents. Zero fields select all.
 type Filter struct {
-	Status     string // one of Info.Status
+	Status     string // one of Statuses
 	Track      string // receipt of an Enqueue call
 	PathPrefix string
 	IDPrefix   string
@@ -126,9 +137,14 @@ func (f *Filter) match(i *Info) bool {
 }
 
 // Documents iterates the documents that f selects: in order of enqueue when it names a track, by id
-// otherwise. A track and an id prefix cost what they select, other filters a scan over all documents.
+// otherwise. A track and an id prefix cost what they select, other filters a scan over all documents. A status
+// that is none is an *OptionError.
 func Documents(r kv.Reader, ws string, f Filter) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
+		if f.Status != "" && !slices.Contains(Statuses(), f.Status) {
+			yield(Info{}, &OptionError{Field: "Filter.Status", Value: brief.Quote(f.Status), Want: strings.Join(Statuses(), ", ")})
+			return
+		}
 		source := documentsFrom(r, ws, f.IDPrefix)
 		if f.Track != "" {
 			source = documentsOf(r, ws, f.Track)

@@ -29,8 +29,8 @@ func (a *app) docsCommand() *cobra.Command {
 			switch {
 			case len(given) == 0 && text:
 				return usage("--text needs the id of a document")
-			case f.Status != "" && !slices.Contains(statuses, f.Status):
-				return usage("--status %s: want %s", f.Status, strings.Join(statuses, ", "))
+			case f.Status != "" && !slices.Contains(index.Statuses(), f.Status):
+				return usage("--status %s: want %s", f.Status, strings.Join(index.Statuses(), ", "))
 			}
 			return a.with(false, true, func(d *db.DB) error {
 				if len(given) == 0 {
@@ -51,12 +51,9 @@ func (a *app) docsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.PathPrefix, "prefix", "", "only those whose path begins so")
 	cmd.Flags().StringVar(&f.Track, "track", "", "only those of one insert")
 	cmd.Flags().BoolVar(&text, "text", false, "print the text of the document")
-	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statuses, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(index.Statuses(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
-
-// statuses are those of index.Info.Status, in the order of a document's life.
-var statuses = []string{"pending", "processing", "processed", "failed"}
 
 func (a *app) docs(ctx context.Context, d *db.DB, f index.Filter) error {
 	n := 0

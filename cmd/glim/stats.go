@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/glimdb/db"
+	"github.com/glimdb/db/index"
 	"github.com/spf13/cobra"
 )
 
@@ -77,7 +78,7 @@ func (a *app) models(s *db.Stats) {
 // unfinished counts the documents that cannot be found yet.
 func unfinished(m map[string]int) string {
 	out := ""
-	for _, name := range statuses {
+	for _, name := range index.Statuses() {
 		if m[name] > 0 && name != "processed" {
 			out += fmt.Sprintf(", %d %s", m[name], name)
 		}
