@@ -23,6 +23,42 @@ import (
 	"github.com/glimdb/db/vector"
 )
 
+// Messages say what is accepted once, and the truth about who holds a lock.
+func TestMessagesInWords(t *testing.T) {
+	o := testOptions(vfs.NewMem())
+	o.Query.Mode, o.Index.ChunkTokens, o.Index.ChunkOverlap = "x", 100, 100
+	_, err := db.Open("glim.db", db.WithOptions(o))
+	for _, want := range []string{"Query.mode is x, want naive,", "Index.ChunkOverlap is 100, want less than the size, 100"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	dir := t.TempDir() // a lock in memory does not know who holds it
+	opened(t, dir)
+	if _, err := db.Open(dir); err == nil || !strings.Contains(err.Error(), "locked: by this process") ||
+		strings.Contains(err.Error(), "another") {
+		t.Errorf("the second Open in one process: %v", err)
+	}
+}
+
+// Values that the types allow and nothing stands for.
+func TestUnknownValues(t *testing.T) {
+	d := openTest(t, testOptions(nil))
+	var bad *index.OptionError
+	if _, err := d.Enqueue(ctx, index.Policy(9), doc("a", "E A (one)")); !errors.As(err, &bad) || bad.Field != "Policy" {
+		t.Errorf("policy: %v", err)
+	}
+	for _, status := range append(index.Statuses(), "", "wat") {
+		var err error
+		for _, err = range d.Documents(ctx, index.Filter{Status: status}) {
+			break
+		}
+		if known := status != "wat"; known != (err == nil) || !known && (!errors.As(err, &bad) || bad.Field != "Filter.Status") {
+			t.Errorf("status %q: %v", status, err)
+		}
+	}
+}
+
 // reach are ways to every sentinel through the public face.
 var reach = map[string]struct {
 	err error

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -214,7 +215,7 @@ func optionErrors(prefix string, err error) (out []error) {
 	case *index.OptionError:
 		out = append(out, &OptionError{Field: prefix + "." + e.Field, Value: e.Value, Want: e.Want, Err: e})
 	case *query.FieldError:
-		out = append(out, &OptionError{Field: prefix + "." + e.Field, Value: e.Value, Want: e.Reason, Err: e})
+		out = append(out, &OptionError{Field: prefix + "." + e.Field, Value: e.Value, Want: strings.TrimPrefix(e.Reason, "want "), Err: e})
 	case interface{ Unwrap() []error }:
 		for _, err := range e.Unwrap() {
 			out = append(out, optionErrors(prefix, err)...)

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/glimdb/db/index/chunk"
@@ -134,7 +135,7 @@ func windowError(err error) error {
 	if field == "" {
 		return err
 	}
-	return &OptionError{Field: field, Value: c.Value, Want: c.Reason, Err: err}
+	return &OptionError{Field: field, Value: c.Value, Want: strings.TrimPrefix(c.Reason, "must be "), Err: err}
 }
 
 func (o Options) caps() Caps {

@@ -19,7 +19,7 @@ var (
 	// ErrDiskFull accompanies ErrReadOnly when the file system reported no space. Open returns it alone.
 	ErrDiskFull = errors.New("kv: disk full")
 	// ErrLocked: another process or another Store of this process owns the directory.
-	ErrLocked = errors.New("kv: directory is locked by another process")
+	ErrLocked = errors.New("kv: directory is locked")
 	// ErrCorrupt: bytes on disk that no writer produces.
 	ErrCorrupt = errors.New("kv: corrupt")
 	// ErrFormat: the directory holds something else than a store, or one of a newer or unknown format.

@@ -272,8 +272,11 @@ func (f *latchFS) Lock(name string) (io.Closer, error) {
 		f.lock = c
 		return io.NopCloser(nil), nil
 	}
-	if heldElsewhere(err) || strings.Contains(err.Error(), "lock held by current process") {
-		return nil, fmt.Errorf("%w: %w", ErrLocked, err)
+	switch {
+	case strings.Contains(err.Error(), "lock held by current process"): // the engine has no error of its own for it
+		return nil, fmt.Errorf("%w: by this process, which has it open already", ErrLocked)
+	case heldElsewhere(err):
+		return nil, fmt.Errorf("%w: by another process: %w", ErrLocked, err)
 	}
 	return nil, err
 }

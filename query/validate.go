@@ -12,9 +12,11 @@ import (
 	"github.com/glimdb/db/llm"
 )
 
+// MaxTopK bounds Options.TopK, ChunkTopK, RelatedChunks and RelatedChunkCap.
+const MaxTopK = 1000
+
 // Limits of a query. They bound what one call can cost before any model sees it.
 const (
-	maxHits            = 1000
 	maxTokens          = 1_000_000
 	maxQuestionRunes   = 64 << 10
 	maxPromptRunes     = 64 << 10
@@ -36,10 +38,10 @@ func (o Options) Validate() error {
 		"want answer, context, prompt or data")
 	f.check(slices.Contains([]Picker{"", PickVector, PickWeight, PickAuto}, o.Picker), "picker", bounded(o.Picker), nil,
 		"want vector, weight or auto")
-	f.within("top_k", o.TopK, 0, maxHits)
-	f.within("chunk_top_k", o.ChunkTopK, 0, maxHits)
-	f.within("related_chunks", o.RelatedChunks.Or(0), 0, maxHits)
-	f.within("related_chunk_cap", o.RelatedChunkCap, 0, maxHits)
+	f.within("top_k", o.TopK, 0, MaxTopK)
+	f.within("chunk_top_k", o.ChunkTopK, 0, MaxTopK)
+	f.within("related_chunks", o.RelatedChunks.Or(0), 0, MaxTopK)
+	f.within("related_chunk_cap", o.RelatedChunkCap, 0, MaxTopK)
 	f.within("max_entity_tokens", o.Budget.Entities, 0, maxTokens)
 	f.within("max_relation_tokens", o.Budget.Relations, 0, maxTokens)
 	f.within("max_total_tokens", o.Budget.Total, 0, maxTokens)
@@ -94,7 +96,7 @@ func (f *fieldErrors) check(ok bool, field string, v any, sentinel error, reason
 
 // within checks an integer whose zero means the default where lo is above 0 in the documentation.
 func (f *fieldErrors) within(field string, v, lo, hi int) {
-	f.check(v >= lo && v <= hi, field, v, nil, fmt.Sprintf("want at most %d and not below %d", hi, lo))
+	f.check(v >= lo && v <= hi, field, v, nil, fmt.Sprintf("want %d to %d", lo, hi))
 }
 
 func (f *fieldErrors) text(field, s string, limit int) {

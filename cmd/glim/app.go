@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 
@@ -170,8 +171,11 @@ func (a *app) view(ctx context.Context, f func(*db.Tx) error) error {
 // bounded reads a flag that is a number: zero and below mean nothing, and silently using another value
 // would be a lie.
 func bounded(flag string, n, least, most int) error {
-	if n < least || n > most {
-		return usage("--%s %d: want %d to %d", flag, n, least, most)
+	switch {
+	case n >= least && n <= most:
+		return nil
+	case most == math.MaxInt:
+		return usage("--%s %d: want %d or more", flag, n, least)
 	}
-	return nil
+	return usage("--%s %d: want %d to %d", flag, n, least, most)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -131,6 +132,20 @@ func (a *app) explainDocuments(err error, f *failure) bool {
 	return true
 }
 
+// argumentOf is what the command calls the fields of a query, and what it takes where that differs: a flag that
+// was not given is no zero.
+var argumentOf = map[string]struct{ name, want string }{
+	"query":            {name: "the question"},
+	"mode":             {name: "--mode"},
+	"picker":           {name: "--picker"},
+	"top_k":            {name: "--top-k", want: fmt.Sprintf("1 to %d", query.MaxTopK)},
+	"chunk_top_k":      {name: "--chunk-top-k", want: fmt.Sprintf("1 to %d", query.MaxTopK)},
+	"cosine_threshold": {name: "--threshold"},
+	"ll_keywords":      {name: "--low"},
+	"hl_keywords":      {name: "--high"},
+	"user_prompt":      {name: "--instruct"},
+}
+
 // explainArguments speaks of values that the library refused.
 func explainArguments(err error, f *failure) bool {
 	fields := allOf[*query.FieldError](err)
@@ -140,7 +155,10 @@ func explainArguments(err error, f *failure) bool {
 	case len(fields) > 0:
 		var parts []string
 		for _, e := range fields {
-			parts = append(parts, fmt.Sprintf("--%s %v: %s", strings.ReplaceAll(e.Field, "_", "-"), e.Value, e.Reason))
+			parts = append(parts, fmt.Sprintf("%s: %v: %s", e.Field, e.Value, e.Reason))
+			if a := argumentOf[e.Field]; a.name != "" {
+				parts[len(parts)-1] = fmt.Sprintf("%s %v: want %s", a.name, e.Value, cmp.Or(a.want, strings.TrimPrefix(e.Reason, "want ")))
+			}
 		}
 		f.what = strings.Join(parts, "; ")
 	case errors.Is(err, graph.ErrInvalid), errors.Is(err, db.ErrOption), errors.Is(err, index.ErrConfig):

@@ -51,8 +51,8 @@ func (a *app) graphNeighbors() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().IntVar(&depth, "depth", 1, "how many steps away")
-	cmd.Flags().IntVar(&most, "max", 100, "most entities to list, itself included")
+	cmd.Flags().IntVar(&depth, "depth", 1, "how many steps away, 0 or more")
+	cmd.Flags().IntVar(&most, "max", 100, "most entities to list, itself included, 1 or more")
 	return cmd
 }
 

@@ -63,7 +63,7 @@ func NewWindow(tok llm.Tokenizer, size, overlap int, opts ...Option) (*Window, e
 	case size < 1 || size > MaxSize:
 		return nil, &ConfigError{Field: "size", Value: size, Reason: fmt.Sprintf("must be 1 to %d", MaxSize)}
 	case overlap < 0:
-		return nil, &ConfigError{Field: "overlap", Value: overlap, Reason: "must not be negative"}
+		return nil, &ConfigError{Field: "overlap", Value: overlap, Reason: "must be 0 or more"}
 	case overlap >= size:
 		return nil, &ConfigError{Field: "overlap", Value: overlap, Reason: fmt.Sprintf("must be less than the size, %d", size)}
 	}
