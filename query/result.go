@@ -91,6 +91,7 @@ const (
 	ReasonChunksBelowScore  ReasonCode = "chunks_below_score" // chunks under MinRerankScore
 	ReasonChunksUnscored    ReasonCode = "chunks_unscored"    // chunks the reranker gave no usable score
 	ReasonPromptOverBudget  ReasonCode = "prompt_over_budget" // system text, history and question alone exceed the budget
+	ReasonDocumentsWaiting  ReasonCode = "documents_waiting"  // documents that are stored and not processed yet, counted up to 10,000
 	ReasonVectorsMissing    ReasonCode = "vectors_missing"    // candidate chunks without a stored vector
 	ReasonKeywordsTruncated ReasonCode = "keywords_truncated" // the keyword reply was cut off by its token limit
 	ReasonKeywordsUnusable  ReasonCode = "keywords_unusable"  // the keyword reply held no keyword object

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/glimdb/db/graph"
+	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/vector"
@@ -76,6 +77,23 @@ func (e *Engine) open() (*reader, error) {
 	return r, nil
 }
 
+// maxWaiting bounds the count of documents in the queue: more are worth no more time of a query.
+const maxWaiting = 10_000
+
+// waiting counts the documents whose newest version is not processed yet, up to maxWaiting.
+func (r *reader) waiting(ws string) (n int, err error) {
+	prefix := record.QueuePrefix(ws)
+	c, err := r.snap.Cursor(prefix, codec.PrefixEnd(prefix))
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	for n < maxWaiting && c.Next() {
+		n++
+	}
+	return n, c.Err()
+}
+
 // read does all that needs the store, on one snapshot: searches, merges, budgets of entities and
 // relations, chunk picking, and the chunks themselves. The snapshot is closed when it returns (Q1).
 func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) {
@@ -85,6 +103,10 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 	}
 	defer func() { err = errors.Join(err, r.snap.Close()) }()
 	q.res.LSN = r.snap.LSN()
+	waiting, err := r.waiting(q.e.workspace)
+	if err != nil {
+		return nil, fmt.Errorf("query: queue: %w", err)
+	}
 
 	t := q.e.timer(StepRetrieve)
 	found, err := q.search(ctx, r, s)
@@ -97,6 +119,7 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 		}
 		q.res.Reasons = append(q.res.Reasons, l.reasons...)
 	}
+	q.res.counted(ReasonDocumentsWaiting, waiting, "documents that are not processed yet")
 	ents, rels := found.merged()
 	t.count("entities", len(ents))
 	t.count("relations", len(rels))

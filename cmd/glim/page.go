@@ -181,7 +181,9 @@ func (p *page) footer(r *query.Result) {
 	}
 	if r.Outcome == query.OutcomeOK {
 		for _, reason := range r.Reasons {
-			p.wrapped("", "note: "+detail(reason))
+			if reason.Code != query.ReasonDocumentsWaiting { // the command has said so
+				p.wrapped("", "note: "+detail(reason))
+			}
 		}
 		if d := r.Data; !p.full && max(len(d.Chunks)-shownPassages, len(d.Entities)-shownObjects, len(d.Relations)-shownObjects) > 0 {
 			p.wrapped("", "note: this is the beginning; --full shows all, --explain every step")

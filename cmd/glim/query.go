@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/glimdb/db"
+	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/query"
 	"github.com/spf13/cobra"
 )
@@ -38,7 +39,9 @@ func (a *app) queryCommand() *cobra.Command {
 relations; with one it also answers from them.
 
 Modes: naive (passages only), local (entities and their relations), global (relations and their entities), hybrid (both),
-mix (both and passages, the default), bypass (straight to the model).`,
+mix (both and passages, the default), bypass (straight to the model).
+
+In --context, --prompt and --json, <SEP> in a description stands between what different passages say.`,
 		Example: `  glim query "Who repairs the lighthouse lamp?"
   glim query "What links the council to the tide mill?" --mode global
   glim query "lamp" --low "lamp,lighthouse" --json
@@ -67,9 +70,9 @@ mix (both and passages, the default), bypass (straight to the model).`,
 	fl.BoolVar(&f.explain, "explain", false, "show every step with its counts and times")
 	fl.StringSliceVar(&f.low, "low", nil, "low-level keywords (names, things) instead of found ones")
 	fl.StringSliceVar(&f.high, "high", nil, "high-level keywords (themes) instead of found ones")
-	fl.IntVar(&f.topK, "top-k", 0, "entities and relations to search for (default 40)")
-	fl.IntVar(&f.chunkTopK, "chunk-top-k", 0, "passages to show (default 20)")
-	fl.Float64Var(&f.threshold, "threshold", 0, "smallest cosine that counts (default 0.2)")
+	fl.IntVar(&f.topK, "top-k", 0, "entities and relations to search for, 1 to 1000 (default 40)")
+	fl.IntVar(&f.chunkTopK, "chunk-top-k", 0, "passages to show, 1 to 1000 (default 20)")
+	fl.Float64Var(&f.threshold, "threshold", 0, "smallest cosine that counts, -1 to 1 (default 0.2)")
 	fl.StringVar(&f.picker, "picker", "", "how passages of entities are chosen: vector, weight or auto")
 	fl.StringVar(&f.instruct, "instruct", "", "further instructions for the answer")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modes, cobra.ShellCompDirectiveNoFileComp))
@@ -101,9 +104,9 @@ func (f *queryFlags) options(cmd *cobra.Command) (query.Options, error) {
 	if len(asked) > 1 {
 		return query.Options{}, misused(cmd, strings.Join(asked, " and ")+" exclude each other")
 	}
-	for _, flag := range []string{"top-k", "chunk-top-k"} {
-		if n, err := cmd.Flags().GetInt(flag); err != nil || cmd.Flags().Changed(flag) && n == 0 { // there 0 is the default
-			return query.Options{}, errors.Join(err, usage("--%s 0: want 1 to 1000", flag))
+	for flag, n := range map[string]int{"top-k": f.topK, "chunk-top-k": f.chunkTopK} {
+		if cmd.Flags().Changed(flag) && n == 0 { // there 0 is the default
+			return query.Options{}, bounded(flag, n, 1, query.MaxTopK)
 		}
 	}
 	o := query.Options{Mode: query.Mode(f.mode), LowKeywords: f.low, HighKeywords: f.high, TopK: f.topK,
@@ -130,6 +133,9 @@ func (f *queryFlags) options(cmd *cobra.Command) (query.Options, error) {
 func (a *app) query(ctx context.Context, d *db.DB, question string, o query.Options, f queryFlags) error {
 	o.Stream = !a.json && (o.Want == query.WantAnswer || o.Want == query.WantDefault)
 	res, err := d.Query(ctx, question, o)
+	if err == nil {
+		err = a.unsearched(ctx, d)
+	}
 	if err != nil {
 		return err
 	}
@@ -164,6 +170,22 @@ func (a *app) query(ctx context.Context, d *db.DB, question string, o query.Opti
 		f.told = true
 	}
 	return err
+}
+
+// unsearched says on standard error that documents could not be searched, at the cost of a scan over their
+// statuses. The result itself counts those that wait.
+func (a *app) unsearched(ctx context.Context, d *db.DB) error {
+	counts := make(map[string]int)
+	for i, err := range d.Documents(ctx, index.Filter{}) {
+		if err != nil {
+			return err
+		}
+		counts[i.Status]++
+	}
+	if rest := unfinished(counts); rest != "" {
+		a.err.printf("note: documents that are not searched: %s; `glim retry` works them off\n", strings.TrimPrefix(rest, ", "))
+	}
+	return nil
 }
 
 // answer prints the answer as it arrives and says whether there was one.
@@ -207,7 +229,7 @@ func (a *app) explainEmpty(res *query.Result) error {
 func reasons(res *query.Result) string {
 	texts := make([]string, 0, len(res.Reasons))
 	for _, r := range res.Reasons {
-		if text := detail(r); r.Code != query.ReasonNoModel && !slices.Contains(texts, text) {
+		if text := detail(r); r.Code != query.ReasonNoModel && r.Code != query.ReasonDocumentsWaiting && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}
