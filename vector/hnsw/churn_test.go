@@ -46,11 +46,30 @@ func testChurn(t *testing.T, v variant) {
 
 // Searches, writers and the indexer run together; every view shows one commit. Meant for the race
 // detector.
-func TestConcurrency(t *testing.T) { eachIndex(t, testConcurrency) }
+func TestConcurrency(t *testing.T) {
+	eachIndex(t, func(t *testing.T, v variant) { concurrently(t, v.options(), vector.Config{Dim: 16, M: 8, EfConstruction: 32}) })
+}
 
-func testConcurrency(t *testing.T, v variant) {
-	s := v.store(t)
-	c := s.create("v", vector.Config{Dim: 16, M: 8, EfConstruction: 32})
+// The same, while the rows leave memory in the middle: of codes whose distances come from rows as long as there
+// are some, and of bits.
+func TestRowsLeaveMemoryUnderSearches(t *testing.T) {
+	eachIndex(t, func(t *testing.T, v variant) {
+		for _, c := range []vector.Config{{Metric: vector.L2}, {Quantization: vector.Binary}} {
+			t.Run(c.Quantization.String(), func(t *testing.T) {
+				c.Dim, c.M, c.EfConstruction = 16, 8, 32
+				o := v.options()
+				o.MemoryBytes = 256 * 4 * 16 // one segment
+				if st := concurrently(t, o, c); st.Memory.Rows != 0 {
+					t.Errorf("rows are still in memory: %+v", st.Memory)
+				}
+			})
+		}
+	})
+}
+
+func concurrently(t *testing.T, o vector.SetOptions, config vector.Config) vector.Stats {
+	s := storeOf(t, o)
+	c := s.create("v", config)
 	fill(s, c, model{}, 0, 200)
 	done := make(chan struct{})
 	var wg sync.WaitGroup
@@ -104,6 +123,7 @@ func testConcurrency(t *testing.T, v variant) {
 	wg.Wait()
 	s.settle()
 	s.check()
+	return c.Stats()
 }
 
 // Equal histories give equal graphs and equal results, whoever did the indexing and when.

@@ -83,7 +83,7 @@ func TestConformance(t *testing.T) {
 					run := &machine{t: t, s: s, r: newRand(t, 7), metric: c.Metric, dim: c.Dim, now: model{}}
 					run.c = s.create("v", c)
 					run.set = run.c.IDSetWhere(some)
-					for round := range scaled(30) {
+					for round := range scaled(24) {
 						run.round(round)
 					}
 					run.release()

@@ -45,21 +45,22 @@ func embedded(r *rand.Rand, n, dim int) [][]float32 {
 // Every quantisation finds nearly all of ten neighbours at the default width, and what it keeps of a vector
 // has the size that its name says.
 func TestQuantizations(t *testing.T) {
-	const dim, queries = 768, 50
-	n := scaled(2000)
+	const dim, queries = 768, 40
+	n := scaled(1200)
 	perVector := map[vector.Quantization]int64{vector.Int8: 4*dim + dim, vector.Float32: 4 * dim, vector.Binary: 4*dim + dim/8}
 	vectors := embedded(newRand(t, 6), n+queries, dim)
 	for _, c := range comparisons(dim) {
 		t.Run(fmt.Sprintf("%v/%v", c.Metric, c.Quantization), func(t *testing.T) {
 			t.Parallel()
 			s := newStore(t, indexAlways)
+			c.EfConstruction = 40
 			v := s.create("v", c)
 			m := load(s, v, vectors[:n])
 			snap := s.view()
 			defer snap.Close()
 			sum := 0.0
 			for _, q := range vectors[n:] {
-				hits, err := v.Search(context.Background(), snap, q, vector.SearchOptions{K: 10})
+				hits, err := v.Search(context.Background(), snap, q, vector.SearchOptions{K: 10, Plan: vector.PlanIndex})
 				if err != nil {
 					t.Fatal(err)
 				}
