@@ -21,7 +21,7 @@ const (
 
 // rulesVersion is part of the extractor's ID: every change of its rules or of the word lists behind them
 // that changes records raises it.
-const rulesVersion = 4
+const rulesVersion = 5
 
 // Reasons of ExtractReport.Dropped that Rules use.
 const (

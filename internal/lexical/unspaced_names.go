@@ -215,11 +215,15 @@ func isSuffixed(key string) bool {
 	return false
 }
 
-// people takes a family name with one or two characters when a title, a role or a verb of speech stands beside it.
+// people takes a family name with one or two characters when a title, a role or a verb of speech stands beside it,
+// or when it is a usual name and the sentence tells of a person.
 func (m *miner) people() {
-	for _, s := range m.segments {
+	for k, s := range m.segments {
 		if s.katakana {
 			continue
+		}
+		if n := m.told(k); n > 0 {
+			m.terms[m.Text[s.offsets[0]:s.offsets[n]]] = Persona
 		}
 		for i := range s.runes {
 			family := familyAt(m.Text[s.offsets[i]:s.offsets[len(s.runes)]])
@@ -231,6 +235,65 @@ func (m *miner) people() {
 			}
 		}
 	}
+}
+
+// told returns the length of the usual name that segment k begins with, where the words around tell that it is one:
+// another such name (李伟和王芳), relatives (林月的哥哥是林峰), a place (林月在南京). Else 0.
+func (m *miner) told(k int) int {
+	s := m.segments[k]
+	n := m.usual(s)
+	if n == 0 {
+		return 0
+	}
+	token := m.Tokens[s.token]
+	before, after := m.Text[token.Start:s.offsets[0]], m.Text[s.offsets[n]:token.End]
+	if kin, ok := strings.CutSuffix(before, "是"); ok && endsIn(kin, relatives()) {
+		return n
+	}
+	if kin, ok := strings.CutPrefix(after, "的"); ok && startsAny(kin, relatives()) {
+		return n
+	}
+	if place, ok := strings.CutPrefix(after, "在"); ok && isIn(chinesePlaces(), firstRunes(place, 2)) {
+		return n
+	}
+	if k > 0 && m.joined(k-1) && m.usual(m.segments[k-1]) == len(m.segments[k-1].runes) {
+		return n
+	}
+	if n == len(s.runes) && m.joined(k) && m.usual(m.segments[k+1]) > 0 {
+		return n
+	}
+	return 0
+}
+
+// joined reports whether nothing but an "and" stands between segment k and the next one.
+func (m *miner) joined(k int) bool {
+	if k+1 >= len(m.segments) {
+		return false
+	}
+	s, next := m.segments[k], m.segments[k+1]
+	between := m.Text[s.offsets[len(s.runes)]:next.offsets[0]]
+	return s.token == next.token && (between == "和" || between == "与" || between == "跟" || between == "及")
+}
+
+// usual returns the length of the name at the start of s that is made of a family name and of characters that given
+// names are made of, 0 if there is none. A word must end with it.
+func (m *miner) usual(s segment) int {
+	if s.katakana {
+		return 0
+	}
+	text := m.Text[s.offsets[0]:s.offsets[len(s.runes)]]
+	family := familyAt(text)
+	for n := family + 2; family > 0 && n > family; n-- {
+		if n > len(s.runes) || n < len(s.runes) && !strings.ContainsRune(badFirst, s.runes[n]) {
+			continue
+		}
+		name := firstRunes(text, n)
+		given := strings.Trim(string(s.runes[family:n]), givenCharacters) == ""
+		if given && !isSuffixed(name) && !IsPlace(name) && !isIn(notPeople(), name) && !isIn(notPeople(), firstRunes(name, 2)) {
+			return n
+		}
+	}
+	return 0
 }
 
 // given returns the length of the personal name at i, whose family name has family characters, or 0. A title, a
@@ -289,8 +352,10 @@ func familyAt(s string) int {
 	return 0
 }
 
-func endsRole(s string) bool {
-	for w := range roles() {
+func endsRole(s string) bool { return endsIn(s, roles()) }
+
+func endsIn(s string, words map[string]struct{}) bool {
+	for w := range words {
 		if strings.HasSuffix(s, w) {
 			return true
 		}
