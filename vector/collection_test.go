@@ -20,7 +20,7 @@ func TestConfigIsCheckedAndStamped(t *testing.T) {
 		bad   Config
 	}{
 		{"Dim", Config{Dim: 0}}, {"Dim", Config{Dim: -1}}, {"Dim", Config{Dim: MaxDim + 1}},
-		{"Metric", Config{Dim: 4, Metric: L2 + 1}}, {"Kind", Config{Dim: 4, Kind: IVF + 1}},
+		{"Metric", Config{Dim: 4, Metric: L2 + 1}}, {"Quantization", Config{Dim: 4, Metric: L2, Quantization: Binary}}, {"Kind", Config{Dim: 4, Kind: IVF + 1}},
 		{"Quantization", Config{Dim: 4, Quantization: Binary + 1}}, {"Model", Config{Dim: 4, Model: "\xff"}},
 		{"M", Config{Dim: 4, M: MinM - 1}}, {"M", Config{Dim: 4, M: MaxM + 1}}, {"M", Config{Dim: 4, M: 1 << 40}}, {"M", Config{Dim: 4, M: -1}},
 		{"EfConstruction", Config{Dim: 4, EfConstruction: 1}}, {"EfConstruction", Config{Dim: 4, EfConstruction: MaxEfConstruction + 1}},

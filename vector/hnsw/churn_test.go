@@ -47,7 +47,9 @@ func testChurn(t *testing.T, v variant) {
 // Searches, writers and the indexer run together; every view shows one commit. Meant for the race
 // detector.
 func TestConcurrency(t *testing.T) {
-	eachIndex(t, func(t *testing.T, v variant) { concurrently(t, v.options(), vector.Config{Dim: 16, M: 8, EfConstruction: 32}) })
+	eachIndex(t, func(t *testing.T, v variant) {
+		concurrently(t, v.options(), vector.Config{Dim: 16, M: 8, EfConstruction: 32})
+	})
 }
 
 // The same, while the rows leave memory in the middle: of codes whose distances come from rows as long as there

@@ -49,10 +49,13 @@ func TestQuantizations(t *testing.T) {
 	n := scaled(1200)
 	perVector := map[vector.Quantization]int64{vector.Int8: 4*dim + dim, vector.Float32: 4 * dim, vector.Binary: 4*dim + dim/8}
 	vectors := embedded(newRand(t, 6), n+queries, dim)
-	for _, c := range comparisons(dim) {
-		t.Run(fmt.Sprintf("%v/%v", c.Metric, c.Quantization), func(t *testing.T) {
+	run := func(t *testing.T, c vector.Config, memoryBytes int64) {
+		t.Run(fmt.Sprintf("%v/%v/%d", c.Metric, c.Quantization, memoryBytes), func(t *testing.T) {
 			t.Parallel()
 			s := newStore(t, indexAlways)
+			s.close()
+			s.o.MemoryBytes = memoryBytes
+			s.open()
 			c.EfConstruction = 40
 			v := s.create("v", c)
 			m := load(s, v, vectors[:n])
@@ -73,11 +76,20 @@ func TestQuantizations(t *testing.T) {
 			}
 			st := v.Stats()
 			slots := (int64(n) + 255) / 256 * 256
+			if memoryBytes > 0 {
+				st.Bytes += slots * 4 * dim // the rows that are not there
+			}
 			if vecs := st.Bytes - st.Memory.Links; vecs < slots*perVector[c.Quantization] || vecs > slots*(perVector[c.Quantization]+64) {
 				t.Errorf("%d bytes a vector, want %d and a little", vecs/slots, perVector[c.Quantization])
 			}
 			s.check()
 		})
+	}
+	for _, c := range comparisons(dim) {
+		run(t, c, 0)
+		if c.Metric == vector.L2 && c.Quantization == vector.Int8 || c.Metric == vector.Cosine && c.Quantization == vector.Binary {
+			run(t, c, 1) // another distance than with rows in memory
+		}
 	}
 }
 
