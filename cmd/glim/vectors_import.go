@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -155,7 +154,7 @@ type importer struct {
 // file imports one file. What of its last batch was read when it fails is dropped.
 func (p *importer) file(ctx context.Context, name string, format vecFormat) (err error) {
 	p.batch, p.size = p.batch[:0], 0
-	r, size, closeFile, err := p.open(name)
+	r, size, closeFile, err := p.open(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -183,27 +182,33 @@ func (p *importer) file(ctx context.Context, name string, format vecFormat) (err
 	}
 }
 
-// open opens a file, or keeps standard input, which is read as a whole.
-func (p *importer) open(name string) (r io.ReadSeeker, size int64, closeFile func() error, err error) {
+// open opens a file, or keeps standard input or what comes out of a pipe, which are read as a whole.
+func (p *importer) open(ctx context.Context, name string) (r io.ReadSeeker, size int64, closeFile func() error, err error) {
 	if name == stdinArg {
 		b, err := io.ReadAll(p.a.in)
 		return bytes.NewReader(b), int64(len(b)), func() error { return nil }, err
 	}
-	f, err := os.Open(name)
+	in, st, err := openInput(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil, notFound("", "no file %s", name)
 	}
-	if err != nil {
+	if in == nil {
 		return nil, 0, nil, err
 	}
-	st, err := f.Stat()
 	if err == nil && st.IsDir() {
 		err = usage("%s is a folder", name)
 	}
-	if err != nil {
-		return nil, 0, nil, errors.Join(err, f.Close())
+	if f, ok := in.(io.ReadSeeker); ok && err == nil {
+		return f, st.Size(), in.Close, nil
 	}
-	return f, st.Size(), f.Close, nil
+	var b []byte
+	if err == nil {
+		b, err = io.ReadAll(in)
+	}
+	if err = errors.Join(err, in.Close()); err != nil {
+		return nil, 0, nil, err
+	}
+	return bytes.NewReader(b), int64(len(b)), func() error { return nil }, nil
 }
 
 // commit puts the batch into the collection.
