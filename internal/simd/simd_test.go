@@ -38,13 +38,20 @@ func values(r *rand.Rand, n, offset int) []float32 {
 type exact struct {
 	n        int
 	sum, abs float64
+	finite   float64 // the part of abs that is finite
+}
+
+func (e *exact) add(x float64) {
+	e.sum, e.abs = e.sum+x, e.abs+math.Abs(x)
+	if !math.IsInf(x, 0) && x == x {
+		e.finite += math.Abs(x)
+	}
 }
 
 func exactDot(a, b []float32) exact {
 	e := exact{n: len(a)}
 	for i := range a {
-		x := float64(a[i]) * float64(b[i])
-		e.sum, e.abs = e.sum+x, e.abs+math.Abs(x)
+		e.add(float64(a[i]) * float64(b[i]))
 	}
 	return e
 }
@@ -53,7 +60,7 @@ func exactL2(a, b []float32) exact {
 	e := exact{n: len(a)}
 	for i := range a {
 		d := float64(a[i]) - float64(b[i])
-		e.sum, e.abs = e.sum+d*d, e.abs+d*d
+		e.add(d * d)
 	}
 	return e
 }
