@@ -43,9 +43,6 @@ func TestReplayedStores(t *testing.T) {
 		{"lightrag-tiki-vi", index.FormatTuplesUpper, index.GleanAppend, 980, 630, differences{ownSources: true, lightEdges: true, selfLoops: 1}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if testing.Short() && tc.name != "lightrag-carol" {
-				t.Skip("short run: one recorded store stands for all")
-			}
 			dir := testkit.Data(t, tc.name)
 			folder, err := replay.Load(dir)
 			if err != nil {

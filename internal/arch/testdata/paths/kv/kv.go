@@ -4,5 +4,5 @@ package kv
 const (
 	store    = "/home/someone/store"
 	relative = "a/home/b"
-	url      = "https://example.com/root/page"
+	url      = "https://example.com/home/page/one"
 )
