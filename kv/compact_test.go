@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"syscall"
 	"testing"
 
 	"github.com/glimdb/db/kv"
@@ -83,45 +82,21 @@ func TestCompactFreesSpace(t *testing.T) {
 
 // Compact ends when its caller gives up, when the store closes and when the disk fails.
 func TestCompactEnds(t *testing.T) {
-	for name, c := range map[string]struct {
-		act  func(fs *stuckFS, s *kv.Store, cancel func())
-		want error
-	}{
-		"flush goes on":   {func(fs *stuckFS, _ *kv.Store, _ func()) { close(fs.release) }, nil},
-		"disk fails":      {func(fs *stuckFS, _ *kv.Store, _ func()) { fs.err = syscall.ENOSPC; close(fs.release) }, kv.ErrDiskFull},
-		"caller gives up": {func(_ *stuckFS, _ *kv.Store, cancel func()) { cancel() }, context.Canceled},
-		"store closes":    {func(_ *stuckFS, s *kv.Store, _ func()) { go func() { _ = s.Close() }() }, kv.ErrClosed},
-	} {
-		t.Run(name, func(t *testing.T) {
-			fs := newStuckFS()
-			s, err := kv.Open("s", kv.Options{FS: fs})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := put(s, "k", "v"); err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			done := make(chan error)
-			go func() { done <- s.Compact(ctx, []byte("a"), []byte("z")) }()
-			<-fs.reached
-			c.act(fs, s, cancel)
-			if err := <-done; !errors.Is(err, c.want) || c.want == nil && err != nil {
-				t.Errorf("%v, want %v", err, c.want)
-			}
-			if errors.Is(c.want, context.Canceled) || errors.Is(c.want, kv.ErrClosed) {
-				close(fs.release)
-			}
-			if err := s.Close(); err != nil {
-				t.Errorf("close: %v", err)
-			}
-			if err := s.Compact(context.Background(), []byte("a"), []byte("z")); !errors.Is(err, kv.ErrClosed) {
-				t.Errorf("after Close: %v", err)
-			}
-			if _, err := s.DiskUsage([]byte("a"), []byte("z")); !errors.Is(err, kv.ErrClosed) {
-				t.Errorf("after Close: %v", err)
-			}
-		})
+	compact := func(ctx context.Context, s *kv.Store) error {
+		if err := put(s, "k", "v"); err != nil {
+			return err
+		}
+		return s.Compact(ctx, []byte("a"), []byte("z"))
 	}
+	eachEnd(t, kv.Options{}, compact, func(t *testing.T, s *kv.Store, _ error) {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		if err := s.Compact(context.Background(), []byte("a"), []byte("z")); !errors.Is(err, kv.ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+		if _, err := s.DiskUsage([]byte("a"), []byte("z")); !errors.Is(err, kv.ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	})
 }

@@ -54,7 +54,9 @@ func fill(ctx context.Context, s *kv.Store, writes int) error {
 
 const manyWrites = 200 // 2 MB, 30 memtables
 
-func TestThrottle(t *testing.T) {
+// eachEnd makes a call that waits for a flush which is stuck, and ends the wait in every way there is. then looks
+// at the store before it is closed; want is what the call had to end with.
+func eachEnd(t *testing.T, o kv.Options, call func(ctx context.Context, s *kv.Store) error, then func(t *testing.T, s *kv.Store, want error)) {
 	for name, c := range map[string]struct {
 		act  func(fs *stuckFS, s *kv.Store, cancel func())
 		want error
@@ -66,29 +68,38 @@ func TestThrottle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			fs := newStuckFS()
-			s, err := kv.Open("s", kv.Options{FS: fs, MemTableBytes: 64 << 10, MemTables: 2})
+			o := o
+			o.FS = fs
+			s, err := kv.Open("s", o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			done := make(chan error)
-			go func() { done <- fill(ctx, s, manyWrites) }()
+			go func() { done <- call(ctx, s) }()
 			<-fs.reached
 			c.act(fs, s, cancel)
 			if err := <-done; !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
 			if errors.Is(c.want, context.Canceled) || errors.Is(c.want, kv.ErrClosed) {
-				close(fs.release) // the writer gave up before the flush could go on
+				close(fs.release) // the call gave up before the flush could go on
 			}
-			m, err := s.Metrics()
-			if c.want == nil && (err != nil || m.Throttled == 0 || m.ThrottledTime <= 0) {
-				t.Errorf("throttled %d times, %v, %v", m.Throttled, m.ThrottledTime, err)
-			}
+			then(t, s, c.want)
 			if err := s.Close(); err != nil {
 				t.Errorf("close: %v", err)
 			}
 		})
 	}
+}
+
+func TestThrottle(t *testing.T) {
+	write := func(ctx context.Context, s *kv.Store) error { return fill(ctx, s, manyWrites) }
+	eachEnd(t, kv.Options{MemTableBytes: 64 << 10, MemTables: 2}, write, func(t *testing.T, s *kv.Store, want error) {
+		m, err := s.Metrics()
+		if want == nil && (err != nil || m.Throttled == 0 || m.ThrottledTime <= 0) {
+			t.Errorf("throttled %d times, %v, %v", m.Throttled, m.ThrottledTime, err)
+		}
+	})
 }
