@@ -43,8 +43,8 @@ type Query struct {
 type Index interface {
 	Searcher
 	// Load reads the persisted form and returns, ascending, the ordinals that it holds, and the first ordinal
-	// that it was not fed. Unusable data is reported by an error that is kv.ErrCorrupt; the index then
-	// counts as new. It is called once, before any other method, and followed by Attach.
+	// that it was not fed. Unusable data, of an older version for example, is reported by an error that is
+	// kv.ErrCorrupt; the index is not used then. It is called once, before any other method, and followed by Attach.
 	Load(r kv.Reader) (ordinals []uint64, fed uint64, err error)
 	// Attach binds what Load returned to slots: slots[i] holds ordinals[i]. Every ordinal has one, ascending
 	// like them; what lies in a slot whose row is gone is a zero vector, and Remove is called for it soon.

@@ -59,7 +59,7 @@ func (c *Collection) loadIndex(r kv.Reader) (loadedIndex, error) {
 	x := c.newIndex()
 	known, fed, err := x.Load(r)
 	if errors.Is(err, kv.ErrCorrupt) {
-		c.set.log.Warn("vector: index data is damaged and will be rebuilt", "collection", c.name, "err", err)
+		c.set.log.Warn("vector: index data cannot be used and will be rebuilt", "collection", c.name, "err", err)
 		x = c.newIndex()
 		x.Lost()
 		return loadedIndex{x: x}, nil

@@ -37,8 +37,8 @@ var table = map[string]row{
 	"vector":       {imports: words("kv internal/brief internal/codec internal/space internal/simd internal/invariants")},
 	"vector/oplog": {imports: words("kv internal/codec")}, // the persisted form of an index, whatever is indexed
 	"vector/hnsw": {
-		imports: words("vector kv internal/codec internal/space internal/simd internal/invariants"),
-		tests:   words("vector/ivf"), // one suite for both
+		imports: words("vector vector/oplog kv internal/codec internal/simd"),
+		tests:   words("vector/ivf internal/space"), // one suite for both
 	},
 	"vector/ivf": {imports: words("vector vector/oplog kv internal/codec internal/kmeans internal/simd")},
 

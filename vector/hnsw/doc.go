@@ -17,9 +17,8 @@
 // Removing costs what the neighbourhood of the removed node costs. Links have one direction, but each node
 // counts those that lead to it, so that a search around it knows when it has found them all.
 //
-// Keys: space.HNSW under the collection's prefix: one header, checkpoint parts and log records by epoch.
-// A log record and the header that counts it are one batch; a checkpoint becomes valid with the header
-// that names its epoch. All of it is derived and may vanish. Loading decodes the lists to where they stay.
+// Keys: space.HNSW under the collection's prefix, by package oplog: for every node its parent and its lists,
+// then what changed. All of it is derived and may vanish. Loading decodes the lists to where they stay.
 //
 // Concurrency: Search may run with anything. The other methods belong to one goroutine at a time. Readers
 // take no lock: link lists are arrays of atomically written slots, a node's arrays are in place before

@@ -1,12 +1,14 @@
 package hnsw
 
-import "github.com/glimdb/db/vector"
+import (
+	"github.com/glimdb/db/vector"
+	"github.com/glimdb/db/vector/oplog"
+)
 
 // SmallParts is Factory with frequent checkpoints of many parts and many commits.
 func SmallParts(o vector.IndexOptions) vector.Index {
-	x := New(o)
-	x.log.partBytes, x.log.commitBytes, x.log.logMin = 2<<10, 6<<10, 4<<10
-	return x
+	return newIndex(o, oplog.New(oplog.Options{Prefix: o.Prefix, Persist: o.Persist, Version: formatVersion,
+		PartBytes: 2 << 10, CommitBytes: 6 << 10, LogMin: 4 << 10}))
 }
 
 // Reads is the number of lists that x has read to remove nodes.

@@ -1,12 +1,10 @@
 package hnsw
 
 import (
-	"errors"
 	"slices"
 	"testing"
 
 	"github.com/glimdb/db/internal/codec"
-	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/vector"
 )
 
@@ -49,14 +47,28 @@ func operations(values ...uint64) (b []byte) {
 
 // decode is Load without the store.
 func decode(x *Index, part, record []byte, entry uint64) ([]uint64, error) {
-	l := &loading{x: x}
-	if err := decodeAll(part, l.node); err != nil {
+	d := &decoder{x: x, entry: entry}
+	if err := decodeAll(part, d.Element); err != nil {
 		return nil, err
 	}
-	if err := decodeAll(record, l.operation); err != nil {
+	if err := decodeAll(record, d.Operation); err != nil {
 		return nil, err
 	}
-	return l.finish(entry)
+	if err := d.Finish(); err != nil {
+		return nil, err
+	}
+	return d.nodes(), nil
+}
+
+// decodeAll consumes v with one call of decode after the other.
+func decodeAll(v []byte, decode func(*codec.Reader) error) error {
+	in := codec.NewReader(v)
+	for in.Len() > 0 {
+		if err := decode(in); err != nil {
+			return err
+		}
+	}
+	return in.Done()
 }
 
 func TestDecode(t *testing.T) {
@@ -125,22 +137,22 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func FuzzHeader(f *testing.F) {
-	f.Add(operations(formatVersion, 4, 1, 2, 3, 4, 5, 6, 7))
-	f.Add(operations(formatVersion, 4, 1, 2, 3, 4, 5, 1<<63, 7))
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, v []byte) {
-		h, err := fuzzIndex().decodeHeader(v)
-		if err != nil {
-			if !errors.Is(err, kv.ErrCorrupt) {
-				t.Fatal(err)
-			}
-			return
+// The header names M, for which the lists were made.
+func TestHeader(t *testing.T) {
+	for _, c := range []struct {
+		header []byte
+		entry  uint64
+		fails  bool
+	}{
+		{operations(4, 7), 7, false},
+		{operations(4, 0), 0, false},
+		{operations(5, 7), 0, true},
+		{operations(4), 0, true},
+		{nil, 0, true},
+	} {
+		d := &decoder{x: fuzzIndex()}
+		if err := d.Header(codec.NewReader(c.header)); (err != nil) != c.fails || !c.fails && d.entry != c.entry {
+			t.Errorf("% x: entry %d, %v", c.header, d.entry, err)
 		}
-		for i, n := range h.fields() {
-			if *n > maxField {
-				t.Errorf("field %d is %d", i, *n)
-			}
-		}
-	})
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/glimdb/db/vector"
+	"github.com/glimdb/db/vector/oplog"
 )
 
 const (
@@ -32,8 +33,10 @@ type Index struct {
 
 	walkers sync.Pool
 	build   *walker // of the feeding goroutine
-	log     opLog
-	places  []uint32 // between Load and Attach: the nodes that were loaded, ascending
+	log     *oplog.Log
+	places  uint32   // the place of the next node
+	values  []uint64 // of the operation that is logged
+	loaded  []uint32 // between Load and Attach: the places of the nodes that were loaded, ascending
 }
 
 // block holds blockNodes nodes. Links are stored as slot+1, so that 0 ends a list. Readers look at ground
@@ -64,9 +67,11 @@ func Factory(o vector.IndexOptions) vector.Index { return New(o) }
 
 // New returns an empty index. Load or Attach comes next.
 func New(o vector.IndexOptions) *Index {
-	x := &Index{o: o, m: o.Config.M, scale: 1 / math.Log(float64(o.Config.M))}
-	x.log.persist, x.log.partBytes, x.log.commitBytes, x.log.logMin = o.Persist, partBytes, commitBytes, logMin
-	x.log.rewrite, x.log.erase = true, true
+	return newIndex(o, oplog.New(oplog.Options{Prefix: o.Prefix, Persist: o.Persist, Version: formatVersion}))
+}
+
+func newIndex(o vector.IndexOptions, log *oplog.Log) *Index {
+	x := &Index{o: o, m: o.Config.M, scale: 1 / math.Log(float64(o.Config.M)), log: log}
 	x.blocks.Store(&[]*block{})
 	x.entry.Store(noEntry)
 	return x
@@ -212,7 +217,7 @@ func (x *Index) destroy(slot uint32) {
 // Stats implements vector.Index.
 func (x *Index) Stats() vector.IndexStats {
 	st := vector.IndexStats{Kind: "hnsw", Nodes: int(x.nodes.Load()), Links: x.links.Load(),
-		Log: x.log.logged.Load(), Written: x.log.written.Load()}
+		Log: x.log.Logged(), Written: x.log.Written()}
 	if e := x.entry.Load(); e != noEntry {
 		st.Levels, st.Entry = int(e>>32)+1, x.points.ID(uint32(e))
 	}

@@ -11,90 +11,49 @@ import (
 	"github.com/glimdb/db/vector"
 )
 
-// loading is the persisted graph while it is read: an index whose slots are places.
-type loading struct {
-	x    *Index
-	ords []uint64 // by place, ascending
-}
-
 // Load implements vector.Index. It decodes the lists to where they stay, unless Attach finds that places and
 // slots differ.
 func (x *Index) Load(r kv.Reader) ([]uint64, uint64, error) {
-	v, err := r.Get(x.key(kindHeader))
-	if errors.Is(err, kv.ErrNotFound) {
+	d := &decoder{x: x}
+	fed, found, err := x.log.Load(r, d)
+	if err != nil {
+		return nil, 0, fmt.Errorf("hnsw: %w", err)
+	}
+	if !found {
 		return nil, 0, nil
 	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("hnsw: load: %w", err)
-	}
-	h, err := x.decodeHeader(v)
-	if err != nil {
-		return nil, 0, err
-	}
-	l := &loading{x: x}
-	for i := range h.parts {
-		if err := l.value(r, x.numbered(kindPart, h.epoch, int(i)), l.node); err != nil {
-			return nil, 0, err
-		}
-	}
-	for i := range h.records {
-		if err := l.value(r, x.numbered(kindRecord, h.epoch, int(i)), l.operation); err != nil {
-			return nil, 0, err
-		}
-	}
-	ords, err := l.finish(h.entry)
-	if err != nil {
-		return nil, 0, err
-	}
-	x.log.rewrite, x.log.erase = false, false
-	x.log.epoch, x.log.parts, x.log.records, x.log.fed = h.epoch, int(h.parts), int(h.records), h.fed
-	x.log.written.Store(int64(h.written))
-	x.log.logged.Store(int64(h.logged))
-	return ords, h.fed, nil
+	return d.nodes(), fed, nil
 }
 
-func corrupt(format string, args ...any) error {
-	return fmt.Errorf("hnsw: load: %w: "+format, append([]any{kv.ErrCorrupt}, args...)...)
+// decoder builds a graph from its persisted form: an index whose slots are places.
+type decoder struct {
+	x     *Index
+	ords  []uint64 // by place, ascending
+	entry uint64   // place + 1, 0 for none
 }
 
-// value decodes what is stored under key.
-func (l *loading) value(r kv.Reader, key []byte, decode func(*codec.Reader) error) error {
-	v, err := r.Get(key)
-	if errors.Is(err, kv.ErrNotFound) {
-		return corrupt("key %x is missing", key)
+// Header implements oplog.Decoder.
+func (d *decoder) Header(in *codec.Reader) error {
+	m := in.Uvarint()
+	d.entry = in.Uvarint()
+	if in.Err() == nil && m != uint64(d.x.m) {
+		return fmt.Errorf("M %d", m)
 	}
-	if err != nil {
-		return fmt.Errorf("hnsw: load: %w", err)
-	}
-	if err := decodeAll(v, decode); err != nil {
-		return corrupt("key %x: %w", key, err)
-	}
-	return nil
+	return in.Err()
 }
 
-// decodeAll consumes v with one call of decode after the other.
-func decodeAll(v []byte, decode func(*codec.Reader) error) error {
-	in := codec.NewReader(v)
-	for in.Len() > 0 {
-		if err := decode(in); err != nil {
-			return err
-		}
-	}
-	return in.Done()
-}
-
-// node consumes one node of a checkpoint.
-func (l *loading) node(in *codec.Reader) error {
-	place, level, err := l.add(in)
+// Element implements oplog.Decoder: one node.
+func (d *decoder) Element(in *codec.Reader) error {
+	place, level, err := d.add(in)
 	if err != nil {
 		return err
 	}
-	b, i := l.x.block(place)
+	b, i := d.x.block(place)
 	if b.parent[i], err = link(in); err != nil {
 		return err
 	}
 	for at := 0; at <= level; at++ {
-		if err := list(in, b.list(i, at, l.x.m)); err != nil {
+		if err := list(in, b.list(i, at, d.x.m)); err != nil {
 			return err
 		}
 	}
@@ -102,17 +61,17 @@ func (l *loading) node(in *codec.Reader) error {
 }
 
 // add consumes the ordinal of the node at the next place.
-func (l *loading) add(in *codec.Reader) (place uint32, level int, err error) {
+func (d *decoder) add(in *codec.Reader) (place uint32, level int, err error) {
 	ord := in.Uvarint()
 	if err := in.Err(); err != nil {
 		return 0, 0, err
 	}
-	if n := len(l.ords); ord > maxField || n > 0 && l.ords[n-1] >= ord || n >= maxPlaces {
+	if n := len(d.ords); ord > maxOrdinal || n > 0 && d.ords[n-1] >= ord || n >= maxPlaces {
 		return 0, 0, fmt.Errorf("ordinal %d at place %d", ord, n)
 	}
-	place = uint32(len(l.ords))
-	l.ords = append(l.ords, ord)
-	return place, l.x.create(place, ord), nil
+	place = uint32(len(d.ords))
+	d.ords = append(d.ords, ord)
+	return place, d.x.create(place, ord), nil
 }
 
 // maxPlaces keeps places, and slots with them, within what key can hold.
@@ -146,36 +105,36 @@ func list(in *codec.Reader, dst []uint32) error {
 
 var errNoLink = errors.New("0 among links")
 
-// operation consumes one operation of a record.
-func (l *loading) operation(in *codec.Reader) error {
+// Operation implements oplog.Decoder.
+func (d *decoder) Operation(in *codec.Reader) error {
 	op := in.Byte()
 	if op == opNode {
-		_, _, err := l.add(in)
+		_, _, err := d.add(in)
 		return err
 	}
 	at := in.Uvarint()
 	if err := in.Err(); err != nil {
 		return err
 	}
-	if at >= uint64(len(l.ords)) || !l.x.has(uint32(at)) {
+	if at >= uint64(len(d.ords)) || !d.x.has(uint32(at)) {
 		return fmt.Errorf("operation %d at place %d, where no node is", op, at)
 	}
 	place := uint32(at)
-	b, i := l.x.block(place)
+	b, i := d.x.block(place)
 	switch op {
 	case opParent:
 		parent, err := link(in)
 		b.parent[i] = parent
 		return err
 	case opDrop:
-		l.x.destroy(place)
+		d.x.destroy(place)
 		return nil
 	case opSet, opPush:
 		level := in.Int()
 		if level > int(b.level[i]) {
 			return fmt.Errorf("level %d of place %d, whose highest is %d", level, place, b.level[i])
 		}
-		dst := b.list(i, level, l.x.m)
+		dst := b.list(i, level, d.x.m)
 		if op == opSet {
 			return list(in, dst)
 		}
@@ -193,39 +152,44 @@ func (l *loading) operation(in *codec.Reader) error {
 	return fmt.Errorf("unknown operation %d", op)
 }
 
-// finish checks that what was read is a graph, and returns the ordinals of its nodes.
-func (l *loading) finish(entry uint64) ([]uint64, error) {
-	x := l.x
-	x.log.places = uint32(len(l.ords))
-	nodes := int(x.nodes.Load())
-	if nodes == 0 {
-		if entry != 0 {
-			return nil, corrupt("entry %d of an empty graph", entry-1)
+// Finish implements oplog.Decoder: it checks that what was read is a graph.
+func (d *decoder) Finish() error {
+	x := d.x
+	x.places = uint32(len(d.ords))
+	if x.nodes.Load() == 0 {
+		if d.entry != 0 {
+			return fmt.Errorf("entry %d of an empty graph", d.entry-1)
 		}
-		return nil, nil
+		return nil
 	}
-	if err := x.validate(len(l.ords), entry); err != nil {
-		return nil, err
+	if err := x.validate(len(d.ords), d.entry); err != nil {
+		return err
 	}
-	b, i := x.block(uint32(entry - 1))
-	x.entry.Store(uint64(b.level[i])<<32 | (entry - 1))
-	ords := make([]uint64, 0, nodes)
-	x.places = make([]uint32, 0, nodes)
+	b, i := x.block(uint32(d.entry - 1))
+	x.entry.Store(uint64(b.level[i])<<32 | (d.entry - 1))
+	return nil
+}
+
+// nodes returns the ordinals of the nodes.
+func (d *decoder) nodes() []uint64 {
+	x := d.x
+	ords := make([]uint64, 0, x.nodes.Load())
+	x.loaded = make([]uint32, 0, x.nodes.Load())
 	x.eachNode(func(place uint32, _ int) {
 		b, i := x.block(place)
 		b.place[i] = place
-		ords = append(ords, l.ords[place])
-		x.places = append(x.places, place)
+		ords = append(ords, d.ords[place])
+		x.loaded = append(x.loaded, place)
 	})
-	return ords, nil
+	return ords
 }
 
 // Attach implements vector.Index.
 func (x *Index) Attach(p *vector.Points, slots []uint32) {
 	x.points = p
-	if !slices.Equal(slots, x.places) {
-		to := make([]uint32, x.log.places)
-		for i, place := range x.places {
+	if !slices.Equal(slots, x.loaded) {
+		to := make([]uint32, x.places)
+		for i, place := range x.loaded {
 			to[place] = slots[i]
 		}
 		x.blocks.Store(x.moved(to))
@@ -233,7 +197,7 @@ func (x *Index) Attach(p *vector.Points, slots []uint32) {
 			x.entry.Store(movedEntry(e, to))
 		}
 	}
-	x.places = nil
+	x.loaded = nil
 }
 
 // moved returns blocks with every node at its new slot.
@@ -268,8 +232,8 @@ func movedEntry(e uint64, to []uint32) uint64 {
 
 // Move implements vector.Index.
 func (x *Index) Move(p *vector.Points, slots []uint32) vector.Index {
-	y := New(x.o)
-	y.points = p
+	y := newIndex(x.o, x.log.Take())
+	y.points, y.places = p, x.places
 	y.blocks.Store(x.moved(slots))
 	if e := x.entry.Load(); e != noEntry {
 		y.entry.Store(movedEntry(e, slots))
@@ -277,6 +241,5 @@ func (x *Index) Move(p *vector.Points, slots []uint32) vector.Index {
 	y.nodes.Store(x.nodes.Load())
 	y.links.Store(x.links.Load())
 	y.levels = x.levels
-	y.log.take(&x.log)
 	return y
 }

@@ -1,224 +1,134 @@
 package hnsw
 
 import (
-	"errors"
-	"fmt"
-	"sync/atomic"
+	"iter"
+	"slices"
 
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/kv"
 )
 
+// Operations of a record. On disk. Every node has a place: its number among the nodes of the checkpoint and
+// those that records added since, dropped ones included. Places ascend with the ordinals.
 const (
-	// partBytes is the size from which a checkpoint part is closed.
-	partBytes = 1 << 20
-	// commitBytes is the size from which parts are committed: a checkpoint of any size stays far below
-	// what one batch may hold.
-	commitBytes = 8 << 20
-	// A checkpoint is written when the log outgrows both logMin and 1/logShare of the last checkpoint.
-	logMin   = 256 << 10
-	logShare = 2
+	opNode   byte = 1 // ordinal: a new node, at the next place
+	opSet    byte = 2 // place, level, links: replaces a list
+	opPush   byte = 3 // place, level, link: appends one
+	opParent byte = 4 // place, parent's place + 1, 0 for the root
+	opDrop   byte = 5 // place: the node is gone; no list leads to it
 )
 
-// opLog collects what the feeding methods do until Drain hands it out.
-type opLog struct {
-	persist bool
-	// partBytes, commitBytes and logMin are the constants, but in tests.
-	partBytes, commitBytes int
-	logMin                 int64
+// formatVersion is that of operations, nodes and header. Version 1 named nodes by their ordinals; 2 had a log of
+// its own.
+const formatVersion = 3
 
-	rewrite bool   // the next Drain writes a checkpoint; operations need not be kept
-	erase   bool   // what is persisted is unknown: the next checkpoint begins by removing it
-	dirty   bool   // the header changed
-	fed     uint64 // the first ordinal not fed
-	epoch   uint64
-	records int
-	parts   int
-	places  uint32 // the place of the next node
-	buf     []byte
+// maxOrdinal is beyond every ordinal.
+const maxOrdinal = 1 << 62
 
-	logged  atomic.Int64 // bytes since the checkpoint
-	written atomic.Int64 // bytes of the checkpoint
+// Skip implements vector.Index.
+func (x *Index) Skip(ord uint64) { x.log.Skip(ord) }
+
+// Lost implements vector.Index.
+func (x *Index) Lost() { x.log.Lost() }
+
+// Drain implements vector.Index.
+func (x *Index) Drain() []func(*kv.Batch) error { return x.log.Drain(persisted{x}) }
+
+// persisted is what the log asks for.
+type persisted struct{ x *Index }
+
+// Header implements oplog.State: M, and the place of the entry point + 1, 0 for none.
+func (s persisted) Header() []byte {
+	entry := uint32(0)
+	if e := s.x.entry.Load(); e != noEntry {
+		entry = s.x.placed(uint32(e) + 1)
+	}
+	return codec.AppendUvarint(codec.AppendUvarint(nil, uint64(s.x.m)), uint64(entry))
 }
 
-// take makes l what old is. Only one of the two may be used afterwards.
-func (l *opLog) take(old *opLog) {
-	l.persist, l.partBytes, l.commitBytes, l.logMin = old.persist, old.partBytes, old.commitBytes, old.logMin
-	l.rewrite, l.erase, l.dirty, l.buf = old.rewrite, old.erase, old.dirty, old.buf
-	l.fed, l.epoch, l.records, l.parts, l.places = old.fed, old.epoch, old.records, old.parts, old.places
-	l.logged.Store(old.logged.Load())
-	l.written.Store(old.written.Load())
+// Elements implements oplog.State: the nodes, numbered anew. Each is its ordinal, its parent, and one list a
+// level; the number of levels follows from the ordinal.
+func (s persisted) Elements() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		x := s.x
+		x.places = 0
+		x.eachNode(func(slot uint32, _ int) { x.place(slot) })
+		var b []byte
+		open := true
+		x.eachNode(func(slot uint32, level int) {
+			if !open {
+				return
+			}
+			b = codec.AppendUvarint(b[:0], x.points.Ordinal(slot))
+			blk, i := x.block(slot)
+			b = codec.AppendUvarint(b, uint64(x.placed(blk.parent[i])))
+			for l := 0; l <= level; l++ {
+				list := x.list(slot, l)
+				n := length(list)
+				b = codec.AppendUvarint(b, uint64(n))
+				for _, v := range list[:n] {
+					b = codec.AppendUvarint(b, uint64(x.placed(v)))
+				}
+			}
+			open = yield(b)
+		})
+	}
 }
 
-// limit is the size of the log from which a checkpoint costs less than going on.
-func (l *opLog) limit() int64 { return max(l.logMin, l.written.Load()/logShare) }
+// place gives slot the next place.
+func (x *Index) place(slot uint32) {
+	b, i := x.block(slot)
+	b.place[i] = x.places
+	x.places++
+}
 
-// keeps reports whether operations are kept for the next record.
-func (x *Index) keeps() bool {
-	l := &x.log
-	if !l.persist || l.rewrite {
-		return false
+// placed turns slot+1 into place+1 and leaves 0 as it is.
+func (x *Index) placed(link uint32) uint32 {
+	if link == 0 {
+		return 0
 	}
-	l.dirty = true
-	if int64(len(l.buf)) > l.limit() {
-		l.rewrite, l.buf = true, nil // a checkpoint is smaller than such a record
-		return false
+	b, i := x.block(link - 1)
+	return b.place[i] + 1
+}
+
+// length is the number of links in a list.
+func length(list []uint32) int {
+	if n := slices.Index(list, 0); n >= 0 {
+		return n
 	}
-	return true
+	return len(list)
 }
 
 // logOp keeps an operation on slot, followed by values.
 func (x *Index) logOp(op byte, slot uint32, values ...uint32) {
-	if !x.keeps() {
+	if !x.log.Keeps() {
 		return
 	}
-	b, i := x.block(slot)
-	buf := codec.AppendUvarint(append(x.log.buf, op), uint64(b.place[i]))
+	x.values = append(x.values[:0], uint64(x.placed(slot+1)-1))
 	for _, v := range values {
-		buf = codec.AppendUvarint(buf, uint64(v))
+		x.values = append(x.values, uint64(v))
 	}
-	x.log.buf = buf
+	x.log.Op(op, x.values...)
 }
 
-// logNode gives slot the next place and keeps its creation. Without a log a checkpoint comes next, which
+// logNode gives slot the next place and keeps its creation. When nothing is kept a checkpoint comes next, which
 // numbers all nodes.
 func (x *Index) logNode(slot uint32) {
-	if !x.keeps() {
-		return
+	if x.log.Keeps() {
+		x.place(slot)
+		x.log.Op(opNode, x.points.Ordinal(slot))
 	}
-	b, i := x.block(slot)
-	b.place[i] = x.log.places
-	x.log.places++
-	x.log.buf = codec.AppendUvarint(append(x.log.buf, opNode), x.points.Ordinal(slot))
 }
 
 // logSet keeps what list, that of slot on a level, holds now.
 func (x *Index) logSet(slot uint32, level int, list []uint32) {
-	if x.keeps() {
-		x.logOp(opSet, slot, uint32(level))
-		x.log.buf = x.appendList(x.log.buf, list)
+	if !x.log.Keeps() {
+		return
 	}
-}
-
-// Skip implements vector.Index.
-func (x *Index) Skip(ord uint64) {
-	x.log.fed = max(x.log.fed, ord+1)
-	x.log.dirty = true
-}
-
-// Lost implements vector.Index. Some of the drained writes may have been committed.
-func (x *Index) Lost() {
-	x.log.rewrite, x.log.erase, x.log.dirty, x.log.buf = true, true, true, nil
-}
-
-// Drain implements vector.Index.
-func (x *Index) Drain() []func(*kv.Batch) error {
-	l := &x.log
-	if !l.persist || !l.dirty {
-		return nil
+	n := length(list)
+	x.values = append(x.values[:0], uint64(x.placed(slot+1)-1), uint64(level), uint64(n))
+	for _, v := range list[:n] {
+		x.values = append(x.values, uint64(x.placed(v)))
 	}
-	if l.rewrite || l.logged.Load() > l.limit() {
-		return x.checkpoint()
-	}
-	l.dirty = false
-	if len(l.buf) == 0 {
-		head := x.header()
-		return []func(*kv.Batch) error{func(b *kv.Batch) error { return b.Set(x.key(kindHeader), head) }}
-	}
-	record, key := l.buf, x.numbered(kindRecord, l.epoch, l.records)
-	l.buf = nil
-	l.records++
-	l.logged.Add(int64(len(record)))
-	head := x.header()
-	return []func(*kv.Batch) error{func(b *kv.Batch) error {
-		if err := b.Set(key, record); err != nil {
-			return fmt.Errorf("hnsw: save links: %w", err)
-		}
-		return b.Set(x.key(kindHeader), head)
-	}}
-}
-
-// checkpoint returns the writes of the whole graph under a new epoch. Until the last of them, which
-// switches the header and removes every other epoch, the old form stays valid; where the old form is
-// unknown, the first removes it, so that its header cannot speak for parts of the new.
-func (x *Index) checkpoint() []func(*kv.Batch) error {
-	l := &x.log
-	l.epoch++
-	l.rewrite, l.dirty, l.records, l.parts, l.buf = false, false, 0, 0, nil
-	l.places = 0
-	x.eachNode(func(slot uint32, _ int) {
-		b, i := x.block(slot)
-		b.place[i] = l.places
-		l.places++
-	})
-	var parts [][]byte
-	var part []byte
-	size := int64(0)
-	x.eachNode(func(slot uint32, level int) {
-		part = x.appendNode(part, slot, level)
-		if len(part) >= l.partBytes {
-			parts = append(parts, part)
-			part = nil
-		}
-	})
-	if len(part) > 0 {
-		parts = append(parts, part)
-	}
-	var writes []func(*kv.Batch) error
-	for from := 0; from < len(parts); {
-		to, sum := from, 0
-		for to < len(parts) && sum < l.commitBytes {
-			sum += len(parts[to])
-			to++
-		}
-		size += int64(sum)
-		writes = append(writes, x.writeParts(l.epoch, from, parts[from:to]))
-		from = to
-	}
-	l.parts = len(parts)
-	l.logged.Store(0)
-	l.written.Store(size)
-	head, epoch := x.header(), l.epoch
-	last := func(b *kv.Batch) error {
-		for _, kind := range []byte{kindPart, kindRecord} {
-			below := b.DeleteRange(x.numbered(kind, 0, 0), x.numbered(kind, epoch, 0))
-			above := b.DeleteRange(x.numbered(kind, epoch+1, 0), codec.PrefixEnd(x.key(kind)))
-			if err := errors.Join(below, above); err != nil {
-				return fmt.Errorf("hnsw: save checkpoint: %w", err)
-			}
-		}
-		return b.Set(x.key(kindHeader), head)
-	}
-	if len(writes) == 1 { // the usual size: one batch
-		writes, last = nil, both(writes[0], last)
-	}
-	writes = append(writes, last)
-	if l.erase {
-		l.erase = false
-		writes[0] = both(func(b *kv.Batch) error {
-			return b.DeleteRange(x.o.Prefix, codec.PrefixEnd(x.o.Prefix))
-		}, writes[0])
-	}
-	return writes
-}
-
-// both stages f, then g, in one batch.
-func both(f, g func(*kv.Batch) error) func(*kv.Batch) error {
-	return func(b *kv.Batch) error {
-		if err := f(b); err != nil {
-			return err
-		}
-		return g(b)
-	}
-}
-
-func (x *Index) writeParts(epoch uint64, from int, parts [][]byte) func(*kv.Batch) error {
-	return func(b *kv.Batch) error {
-		for i, part := range parts {
-			if err := b.Set(x.numbered(kindPart, epoch, from+i), part); err != nil {
-				return fmt.Errorf("hnsw: save checkpoint: %w", err)
-			}
-		}
-		return nil
-	}
+	x.log.Op(opSet, x.values...)
 }

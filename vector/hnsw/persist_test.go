@@ -275,7 +275,7 @@ func TestKindsDoNotReadEachOther(t *testing.T) {
 		}
 		s.check()
 		s.close()
-		if !strings.Contains(warnings.String(), "damaged") {
+		if !strings.Contains(warnings.String(), "will be rebuilt") {
 			t.Error("nobody noticed")
 		}
 	}

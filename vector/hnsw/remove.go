@@ -195,7 +195,6 @@ func (x *Index) eachNode(f func(slot uint32, level int)) {
 // replaceEntry makes a node of the highest level the entry point: one that the old entry linked to there or,
 // where it knew none, the first in order of slot.
 func (x *Index) replaceEntry(old uint32) {
-	x.log.dirty = true
 	top := maxLevel
 	for top >= 0 && x.levels[top] == 0 {
 		top--

@@ -1,6 +1,9 @@
 package hnsw
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // validate holds a loaded graph of n places against the invariants, so that no method can be led astray by
 // it: every link ends at another node that exists on its level, no list repeats one, the parents form one
@@ -21,14 +24,14 @@ func (x *Index) validate(n int, entry uint64) error {
 	}
 	for place, links := range v.in {
 		if links > 0 && !x.has(uint32(place)) {
-			return corrupt("%d links to place %d, where no node is", links, place)
+			return fmt.Errorf("%d links to place %d, where no node is", links, place)
 		}
 	}
 	if v.roots != 1 || !v.tree() {
-		return corrupt("%d roots, or parents run in circles", v.roots)
+		return fmt.Errorf("%d roots, or parents run in circles", v.roots)
 	}
 	if entry == 0 || entry > uint64(n) || !x.has(uint32(entry-1)) || !v.reaches(uint32(entry-1), top) {
-		return corrupt("entry %d is not on the highest level", int64(entry)-1)
+		return fmt.Errorf("entry %d is not on the highest level", int64(entry)-1)
 	}
 	x.links.Store(v.links)
 	return nil
@@ -68,12 +71,12 @@ func (v *validator) lists(place uint32, level int) error {
 			list = list[:end]
 		}
 		if !distinct(list) {
-			return corrupt("node %d has a link twice on level %d", place, l)
+			return fmt.Errorf("node %d has a link twice on level %d", place, l)
 		}
 		v.links += int64(len(list))
 		for _, to := range list {
 			if uint64(to) > uint64(len(v.in)) || to == place+1 || l > 0 && !v.reaches(to-1, l) {
-				return corrupt("node %d links to %d on level %d", place, to-1, l)
+				return fmt.Errorf("node %d links to %d on level %d", place, to-1, l)
 			}
 			if l == 0 {
 				v.in[to-1]++
@@ -98,10 +101,10 @@ func (v *validator) node(place uint32, _ int) error {
 	}
 	if uint64(to) > uint64(len(v.in)) || !x.has(to-1) ||
 		!slices.Contains(x.list(place, 0), to) || !slices.Contains(x.list(to-1, 0), place+1) {
-		return corrupt("node %d and its parent %d do not link to each other", place, to-1)
+		return fmt.Errorf("node %d and its parent %d do not link to each other", place, to-1)
 	}
 	if !x.roomForChild(to - 1) {
-		return corrupt("node %d has too many children", to-1)
+		return fmt.Errorf("node %d has too many children", to-1)
 	}
 	p, j := x.block(to - 1)
 	p.children[j]++

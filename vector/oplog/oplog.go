@@ -25,7 +25,8 @@ type Options struct {
 	Prefix []byte
 	// Persist is false when nothing will be drained: nothing is kept then.
 	Persist bool
-	// Version is that of the encoding of elements, operations and header; Load refuses any other.
+	// Version is that of the encoding of elements, operations and header; Load refuses any other. No two kinds of
+	// index share one.
 	Version uint64
 	// PartBytes is the size from which a part is closed; 0 means 1 MiB.
 	PartBytes int
