@@ -30,7 +30,7 @@ func fillOdd(tx *db.Tx) error {
 		name := "space" + s[:min(len(s), 100)]
 		errs = append(errs, tx.KV(name).Put([]byte(s), []byte(s)), tx.KV("all").Put([]byte(s), fmt.Appendf(nil, "%d", i)))
 	}
-	for _, c := range []vector.Config{{Metric: vector.Cosine, Dim: 3}, {Metric: vector.Dot, Dim: 3, Model: "港", Kind: vector.IVF, Quantization: vector.Binary}, {Metric: vector.L2, Dim: 3, M: 8, EfConstruction: 64}} {
+	for _, c := range []vector.Config{{Metric: vector.Cosine, Dim: 3}, {Metric: vector.Dot, Dim: 3, Model: "港", Kind: vector.IVF, Quantization: vector.Binary}, {Metric: vector.L2, Dim: 3, M: 8, EfConstruction: 64, ExtendCandidates: true, KeepPruned: true}} {
 		v, err := tx.CreateVectors("points/"+c.Metric.String(), c)
 		if err != nil {
 			return err
@@ -95,7 +95,7 @@ func fullDatabase(t *testing.T) (*db.DB, db.Options) {
 	o.ModelRetries = -1
 	d := openTest(t, o)
 	update(t, d, fillOdd)
-	a := index.Document{ID: "a/港", Path: "a\\b", Text: "E Mira Voss (repairs <the> bridge & more)\nR Mira Voss - Lantern Bridge (works on)\n\nE Lantern Bridge (old)", Metadata: map[string]string{"k": "v\x01", "港": ""}, Time: clock()}
+	a := index.Document{ID: "a/港", Path: "a\\b", Text: "E Mira Voss (repairs <the> bridge & more)\nR Mira Voss - Lantern Bridge (works on)\n\nE Lantern Bridge (old)", Metadata: map[string]any{"k": "v\x01", "港": ""}, Time: clock()}
 	insert(t, d, a, doc("b", "E Mira Voss (teaches)\n\n"+strings.Repeat("Long text. ", 5000)), doc("gone", "E Gone (soon)"))
 	if _, err := d.Delete(ctx, "gone"); err != nil {
 		t.Fatal(err)

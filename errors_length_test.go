@@ -51,7 +51,7 @@ func TestMessagesStayShort(t *testing.T) {
 		"insert":       second(d.Insert(ctx, index.Document{ID: long, Text: "one"})),
 		"twice":        second(d.Insert(ctx, index.Document{ID: long, Text: "one"}, index.Document{ID: long, Text: "two"})),
 		"path":         second(d.Insert(ctx, index.Document{ID: "b", Path: long, Text: "one"})),
-		"metadata":     second(d.Insert(ctx, index.Document{ID: "b", Text: "one", Metadata: map[string]string{long: "x", "\xff" + long: "x"}})),
+		"metadata":     second(d.Insert(ctx, index.Document{ID: "b", Text: "one", Metadata: map[string]any{long: "x", "\xff" + long: "x"}})),
 		"delete":       second(d.Delete(ctx, long)),
 		"delete two":   second(d.Delete(ctx, long, long+"y")),
 		"retry":        second(d.Retry(ctx, long)),

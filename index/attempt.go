@@ -48,7 +48,7 @@ func (p *Pipeline) begin(ctx context.Context, id string) (*attempt, error) {
 	_, err := p.cfg.Updater.Update(ctx, "process", []string{id}, func(b *kv.Batch) error {
 		waits = false
 		d, err := p.documentOf(b, id)
-		if err != nil || d == nil || (d.Status != record.StatusPending && d.Status != record.StatusProcessing) {
+		if err != nil || d == nil || !d.Waits() {
 			return err
 		}
 		waits = true

@@ -129,11 +129,11 @@ func (a *attempt) stage(b *kv.Batch) error {
 	if err := b.Delete(record.TextKey(ws, id, true)); err != nil {
 		return err
 	}
-	if err := b.Delete(record.QueueKey(ws, a.doc.Seq)); err != nil {
-		return err
-	}
 	d, err := p.documentOf(b, id)
 	if err != nil {
+		return err
+	}
+	if err := b.Delete(d.QueueKey(ws)); err != nil {
 		return err
 	}
 	if err := p.unindex(b, d, d.Current, d.Pending); err != nil {
@@ -141,7 +141,8 @@ func (a *attempt) stage(b *kv.Batch) error {
 	}
 	d.Status, d.Current, d.Pending = record.StatusProcessed, d.Pending, nil
 	d.Contents, d.Attempts = a.contents, a.stats
-	d.Attempts.Tries, d.Attempts.EndedAt = a.doc.Attempts.Tries, p.cfg.Now().UnixNano()
+	d.UpdatedAt = p.cfg.Now().UnixNano()
+	d.Attempts.Tries, d.Attempts.EndedAt = a.doc.Attempts.Tries, d.UpdatedAt
 	return putDocument(b, p.cfg.Workspace, d)
 }
 
@@ -168,7 +169,7 @@ func (p *Pipeline) settle(ctx context.Context, a *attempt, change func(d *record
 		}
 		change(d)
 		if d.Status == record.StatusFailed {
-			if err := b.Delete(record.QueueKey(p.cfg.Workspace, d.Seq)); err != nil {
+			if err := b.Delete(d.QueueKey(p.cfg.Workspace)); err != nil {
 				return err
 			}
 		}

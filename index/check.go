@@ -139,7 +139,6 @@ func (c *checker) documents() error {
 }
 
 func (c *checker) document(d *record.Document) error {
-	waits := d.Status == record.StatusPending || d.Status == record.StatusProcessing
 	processed := d.Status == record.StatusProcessed
 	if processed != (d.Pending == nil) || processed && d.Current == nil || d.Status.String() == "unknown" {
 		if err := c.report("I1", "document %q: status %v with current version %t, pending version %t", d.ID, d.Status,
@@ -155,9 +154,13 @@ func (c *checker) document(d *record.Document) error {
 		{record.TextKey(c.ws, d.ID, false), d.Current != nil, "visible text"},
 		{record.TextKey(c.ws, d.ID, true), d.Pending != nil, "waiting text"},
 		{record.ContribKey(c.ws, d.ID), d.Current != nil, "list of objects"},
-		{record.QueueKey(c.ws, d.Seq), waits, "place in the queue"},
 	} {
 		if err := c.want("I1", w.key, w.present, "document %q (%v): %s", d.ID, d.Status, w.what); err != nil {
+			return err
+		}
+	}
+	if d.Waits() {
+		if err := c.want("I1", d.QueueKey(c.ws), true, "document %q (%v): place in the queue", d.ID, d.Status); err != nil {
 			return err
 		}
 	}
@@ -319,11 +322,11 @@ func (c *checker) indexes() error {
 		if len(rest) <= queue {
 			return nil // the counter
 		}
-		seq, _, err := codec.KeyUint64(rest[queue:])
+		priority, seq, err := record.ParseQueueKey(rest[queue:])
 		if err != nil {
 			return c.report("key", "queue: %v", err)
 		}
-		return c.owner("queue", seq, string(value), func(d *record.Document) bool { return d.Status != record.StatusProcessed })
+		return c.owner("queue", seq, string(value), func(d *record.Document) bool { return d.Waits() && d.Pending.Priority == priority })
 	})
 	if err != nil {
 		return err

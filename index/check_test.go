@@ -99,8 +99,8 @@ func TestCheckSeesEveryKey(t *testing.T) {
 		"text":                {record.TextKey("", "nobody", true), []byte("x")},
 		"tally":               {record.TallyKey("", record.EntityObject("nobody")), tally.Encode()},
 		"objects":             {record.ContribKey("", "nobody"), record.EncodeObjects(nil)},
-		"queue":               {record.QueueKey("", 99), []byte("nobody")},
-		"queue of another":    {record.QueueKey("", 1), []byte("a")},
+		"queue":               {record.QueueKey("", 0, 99), []byte("nobody")},
+		"queue of another":    {record.QueueKey("", 0, 1), []byte("a")},
 		"track":               {record.TrackKey("", "t", 1), []byte("a")},
 		"hash":                {record.HashKey("", "h", "a"), []byte{}},
 	} {

@@ -38,6 +38,7 @@ func (p *Pipeline) Delete(ctx context.Context, ids ...string) (DeleteResult, err
 		if !errors.Is(err, errSuperseded) {
 			if err == nil {
 				p.giveUp(ids)
+				p.room.wake()
 			}
 			return res, err
 		}
@@ -164,10 +165,12 @@ func (rm *removal) stage(b *kv.Batch) error {
 				return err
 			}
 		}
-		for _, key := range [][]byte{
-			record.DocumentKey(ws, d.ID), record.TextKey(ws, d.ID, false), record.TextKey(ws, d.ID, true),
-			record.ContribKey(ws, d.ID), record.QueueKey(ws, d.Seq),
-		} {
+		keys := [][]byte{record.DocumentKey(ws, d.ID), record.TextKey(ws, d.ID, false), record.TextKey(ws, d.ID, true),
+			record.ContribKey(ws, d.ID)}
+		if d.Waits() {
+			keys = append(keys, d.QueueKey(ws))
+		}
+		for _, key := range keys {
 			if err := b.Delete(key); err != nil {
 				return err
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/record"
@@ -44,7 +43,8 @@ type Outcome struct {
 
 // Receipt is the answer of Enqueue.
 type Receipt struct {
-	// Track identifies the call: insert_<YYYYMMDD_HHMMSS>_<8 hex digits>.
+	// Track identifies the call: insert_<YYYYMMDD_HHMMSS>_<8 hex digits>. It is the track of its documents but for those
+	// that name their own.
 	Track     string    `json:"track"`
 	Documents []Outcome `json:"documents"` // in the order given
 }
@@ -62,18 +62,29 @@ func (r Receipt) IDs() []string {
 
 // Limits of what a document may carry. Ids and paths are parts of keys and of lines shown to models.
 const (
-	MaxIDBytes       = 512
-	MaxPathBytes     = 4096
-	MaxMetadata      = 256       // entries
-	MaxMetadataBytes = 64 << 10  // of all keys and values
-	MaxTextBytes     = 256 << 20 // of the cleaned text: half a commit, see kv.MaxBatchBytes
+	MaxIDBytes    = 512
+	MaxTrackBytes = 256
+	MaxPathBytes  = 4096
+	MaxTextBytes  = 256 << 20 // of the cleaned text: half a commit, see kv.MaxBatchBytes
 )
 
 // Enqueue stores documents for Process in one commit: all of them or, on an error, none. Errors join one
 // *DocumentError for each refused document, whose causes are ErrEmptyDocument, ErrText, *DuplicateError
 // or a limit; *ModelError for a store of another embedding model, *OptionError for a policy that is none. It makes no model call. Order in the
 // call is the order of the documents in everything that is ordered.
+//
+// When more documents would wait than Options.MaxPending it returns a *QueueFullError or, with Options.WaitWhenFull,
+// waits until others are done or ctx ends; documents that never fit are refused at once.
 func (p *Pipeline) Enqueue(ctx context.Context, docs []Document, policy Policy) (Receipt, error) {
+	return p.enqueue(ctx, docs, policy, p.cfg.Options.WaitWhenFull)
+}
+
+// Offer is Enqueue that never waits for room.
+func (p *Pipeline) Offer(ctx context.Context, docs []Document, policy Policy) (Receipt, error) {
+	return p.enqueue(ctx, docs, policy, false)
+}
+
+func (p *Pipeline) enqueue(ctx context.Context, docs []Document, policy Policy, wait bool) (Receipt, error) {
 	if policy > Put {
 		return Receipt{}, &OptionError{Field: "Policy", Value: int(policy), Want: "Insert or Put"}
 	}
@@ -83,57 +94,87 @@ func (p *Pipeline) Enqueue(ctx context.Context, docs []Document, policy Policy) 
 	if err != nil {
 		return Receipt{}, err
 	}
-	r := Receipt{Track: track, Documents: make([]Outcome, len(docs))}
-	var replaced []string
-	_, err = p.cfg.Updater.Update(ctx, "enqueue", ids, func(b *kv.Batch) error {
-		replaced = nil
-		if p.cfg.Admit != nil {
-			if err := p.cfg.Admit(b); err != nil {
-				return err
-			}
-		}
-		if err := p.checkModels(b); err != nil {
-			return err
-		}
-		next, err := p.nextSeq(b)
-		if err != nil {
-			return err
-		}
-		first := next
-		var errs []error
-		for i := range list {
-			c := &list[i]
-			r.Documents[i] = Outcome{ID: c.id, Removed: c.version.Removed}
-			if c.repeated {
-				r.Documents[i].Result = Repeated
+	for {
+		room := p.room.next()
+		e := &enqueueing{p: p, policy: policy, outcomes: make([]Outcome, len(list))}
+		_, err := p.cfg.Updater.Update(ctx, "enqueue", ids, func(b *kv.Batch) error { return e.stage(b, list) })
+		if full, ok := errors.AsType[*QueueFullError](err); ok && wait && full.Adding <= full.Limit {
+			select {
+			case <-room:
 				continue
-			}
-			err := p.enqueueOne(b, c, policy, &next, &r.Documents[i], &replaced)
-			var dup *DuplicateError
-			if errors.As(err, &dup) {
-				errs = append(errs, &DocumentError{Index: i, ID: c.id, Field: "id", Err: err})
-			} else if err != nil {
-				return err
+			case <-ctx.Done():
+				return Receipt{}, ctx.Err()
 			}
 		}
-		if len(errs) > 0 {
-			return errors.Join(errs...)
+		if err != nil {
+			return Receipt{}, tooLarge(err, list)
 		}
-		if next == first {
-			return nil
-		}
-		return b.Set(record.NextKey(p.cfg.Workspace), codec.AppendKeyUint64(nil, next))
-	})
-	if err != nil {
-		return Receipt{}, tooLarge(err, list)
+		p.giveUp(e.replaced)
+		p.arrived(e.places)
+		return Receipt{Track: track, Documents: e.outcomes}, nil
 	}
-	p.giveUp(replaced)
-	return r, nil
 }
 
-// enqueueOne decides about one document by what is stored under its id.
-func (p *Pipeline) enqueueOne(b *kv.Batch, c *incoming, policy Policy, next *uint64, out *Outcome, replaced *[]string) error {
-	d, err := p.documentOf(b, c.id)
+// enqueueing is one Enqueue call in its writer turn.
+type enqueueing struct {
+	p        *Pipeline
+	policy   Policy
+	outcomes []Outcome
+	next     uint64   // sequence
+	replaced []string // ids whose waiting or visible version is outdated
+	places   [][]byte // keys of the queue
+	adding   int      // documents that did not wait before
+}
+
+func (e *enqueueing) stage(b *kv.Batch, list []incoming) error {
+	p := e.p
+	if p.cfg.Admit != nil {
+		if err := p.cfg.Admit(b); err != nil {
+			return err
+		}
+	}
+	if err := p.checkModels(b); err != nil {
+		return err
+	}
+	limit := p.cfg.Options.MaxPending
+	waiting, err := p.waiting(b, limit)
+	if err != nil {
+		return err
+	}
+	first, err := p.nextSeq(b)
+	if err != nil {
+		return err
+	}
+	e.next = first
+	var errs []error
+	for i := range list {
+		c := &list[i]
+		e.outcomes[i] = Outcome{ID: c.id, Removed: c.version.Removed}
+		if c.repeated {
+			e.outcomes[i].Result = Repeated
+			continue
+		}
+		err := e.document(b, c, &e.outcomes[i])
+		if dup, ok := errors.AsType[*DuplicateError](err); ok {
+			errs = append(errs, &DocumentError{Index: i, ID: c.id, Field: "id", Err: dup})
+		} else if err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(errs) > 0:
+		return errors.Join(errs...)
+	case limit > 0 && e.adding > 0 && waiting+e.adding > limit:
+		return &QueueFullError{Waiting: waiting, Adding: e.adding, Limit: limit}
+	case e.next == first:
+		return nil
+	}
+	return b.Set(record.NextKey(p.cfg.Workspace), codec.AppendKeyUint64(nil, e.next))
+}
+
+// document decides about one document by what is stored under its id.
+func (e *enqueueing) document(b *kv.Batch, c *incoming, out *Outcome) error {
+	d, err := e.p.documentOf(b, c.id)
 	if err != nil {
 		return err
 	}
@@ -141,9 +182,9 @@ func (p *Pipeline) enqueueOne(b *kv.Batch, c *incoming, policy Policy, next *uin
 	v := c.version
 	v.Rev = uint64(b.LSN()) + 1
 	if d == nil {
-		d = &record.Document{ID: c.id, Seq: *next}
-		*next++
-		return p.queue(b, d, &v, c.text)
+		d = &record.Document{ID: c.id, Seq: e.next, CreatedAt: v.EnqueuedAt}
+		e.next++
+		return e.queue(b, d, &v, c.text)
 	}
 	out.Replaces = d.Current != nil
 	latest := d.Current // what the document is meant to be
@@ -151,27 +192,61 @@ func (p *Pipeline) enqueueOne(b *kv.Batch, c *incoming, policy Policy, next *uin
 		latest = d.Pending
 	}
 	same := latest.Hash == v.Hash
-	if !same && policy == Insert {
+	if !same && e.policy == Insert {
 		return &DuplicateError{ID: c.id, Status: d.Status.String()}
 	}
-	if same && policy == Put {
-		same = latest.Path == v.Path && latest.Time.Equal(v.Time) && maps.Equal(latest.Metadata, v.Metadata)
+	if same && e.policy == Put {
+		same = latest.Path == v.Path && latest.Time.Equal(v.Time) && latest.Metadata.Equal(v.Metadata)
 	}
 	switch {
 	case same && d.Status == record.StatusProcessed && !d.Contents.Incomplete():
 		out.Result, out.Replaces = Unchanged, false
 		return nil
-	case same && (d.Status == record.StatusPending || d.Status == record.StatusProcessing):
-		return p.retrack(b, d, v.Track)
+	case same && d.Waits():
+		return e.again(b, d, &v)
 	}
-	*replaced = append(*replaced, c.id)
-	return p.queue(b, d, &v, c.text)
+	e.replaced = append(e.replaced, c.id)
+	return e.queue(b, d, &v, c.text)
+}
+
+func (e *enqueueing) queue(b *kv.Batch, d *record.Document, v *record.Version, text string) error {
+	if !d.Waits() {
+		e.adding++
+	}
+	err := e.p.queue(b, d, v, text)
+	e.places = append(e.places, d.QueueKey(e.p.cfg.Workspace))
+	return err
+}
+
+// again gives a document that waits already the track and the priority of v.
+func (e *enqueueing) again(b *kv.Batch, d *record.Document, v *record.Version) error {
+	ws := e.p.cfg.Workspace
+	if err := e.p.unindex(b, d, d.Pending, d.Current); err != nil {
+		return err
+	}
+	if err := b.Delete(d.QueueKey(ws)); err != nil {
+		return err
+	}
+	d.Pending.Track, d.Pending.Priority = v.Track, v.Priority
+	if err := addIndex(b, ws, d, d.Pending); err != nil {
+		return err
+	}
+	if err := b.Set(d.QueueKey(ws), []byte(d.ID)); err != nil {
+		return err
+	}
+	e.places = append(e.places, d.QueueKey(ws))
+	return putDocument(b, ws, d)
 }
 
 // queue makes v the version of d that is to be processed.
 func (p *Pipeline) queue(b *kv.Batch, d *record.Document, v *record.Version, text string) error {
 	if err := p.unindex(b, d, d.Pending, d.Current); err != nil {
 		return err
+	}
+	if d.Waits() {
+		if err := b.Delete(d.QueueKey(p.cfg.Workspace)); err != nil {
+			return err
+		}
 	}
 	d.Status, d.Pending, d.Attempts = record.StatusPending, v, record.Attempts{}
 	if err := addIndex(b, p.cfg.Workspace, d, v); err != nil {
@@ -180,19 +255,7 @@ func (p *Pipeline) queue(b *kv.Batch, d *record.Document, v *record.Version, tex
 	if err := b.SetText(record.TextKey(p.cfg.Workspace, d.ID, true), []byte(text)); err != nil {
 		return err
 	}
-	if err := b.Set(record.QueueKey(p.cfg.Workspace, d.Seq), []byte(d.ID)); err != nil {
-		return err
-	}
-	return putDocument(b, p.cfg.Workspace, d)
-}
-
-// retrack puts a document that waits already under a new track.
-func (p *Pipeline) retrack(b *kv.Batch, d *record.Document, track string) error {
-	if err := p.unindex(b, d, d.Pending, d.Current); err != nil {
-		return err
-	}
-	d.Pending.Track = track
-	if err := addIndex(b, p.cfg.Workspace, d, d.Pending); err != nil {
+	if err := b.Set(d.QueueKey(p.cfg.Workspace), []byte(d.ID)); err != nil {
 		return err
 	}
 	return putDocument(b, p.cfg.Workspace, d)

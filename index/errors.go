@@ -19,6 +19,8 @@ var (
 	ErrDuplicate = errors.New("index: duplicate document")
 	// ErrEmbedding: an embedder answered with something that cannot be stored.
 	ErrEmbedding = llm.ErrVectors
+	// ErrQueueFull is in the chain of every *QueueFullError.
+	ErrQueueFull = errors.New("index: queue is full")
 	// ErrConfig: the pipeline's configuration, or an option, cannot be used.
 	ErrConfig = errors.New("index: bad configuration")
 
@@ -50,7 +52,7 @@ func (e *OptionError) Unwrap() []error {
 type DocumentError struct {
 	Index int    // place in the call
 	ID    string // as given; may be empty
-	Field string // "id", "text", "path", "metadata", "time"
+	Field string // "id", "text", "path", "metadata", "time", "track"
 	Err   error
 }
 
@@ -80,6 +82,21 @@ func (e *DuplicateError) Error() string {
 
 // Unwrap returns ErrDuplicate.
 func (e *DuplicateError) Unwrap() error { return ErrDuplicate }
+
+// QueueFullError says that the documents of an Enqueue call are more than may wait (Options.MaxPending). Nothing was
+// written.
+type QueueFullError struct {
+	Waiting int // documents in the queue, counted up to Limit
+	Adding  int // documents of the call that would join them
+	Limit   int
+}
+
+func (e *QueueFullError) Error() string {
+	return fmt.Sprintf("%v: %d documents wait, %d more are above the limit of %d", ErrQueueFull, e.Waiting, e.Adding, e.Limit)
+}
+
+// Unwrap returns ErrQueueFull.
+func (e *QueueFullError) Unwrap() error { return ErrQueueFull }
 
 // NotFoundError lists documents that do not exist.
 type NotFoundError struct{ IDs []string }

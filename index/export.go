@@ -52,12 +52,12 @@ type ExportedDocument struct {
 
 // ExportedVersion is a version of a document.
 type ExportedVersion struct {
-	Hash     string            `json:"hash"`
-	Path     string            `json:"path,omitempty"`
-	Metadata map[string]string `json:"metadata,omitempty"`
-	Time     time.Time         `json:"time,omitzero"` // the document's own, in UTC
-	Bytes    int               `json:"bytes"`
-	Removed  int               `json:"removed,omitempty"`
+	Hash     string          `json:"hash"`
+	Path     string          `json:"path,omitempty"`
+	Metadata record.Metadata `json:"metadata,omitempty"`
+	Time     time.Time       `json:"time,omitzero"` // the document's own, in UTC
+	Bytes    int             `json:"bytes"`
+	Removed  int             `json:"removed,omitempty"`
 }
 
 // Volatile is what the logical state does not comprise.
@@ -66,7 +66,12 @@ type Volatile struct {
 	CurrentEnqueued int64           `json:"current_enqueued,omitempty"`
 	PendingTrack    string          `json:"pending_track,omitempty"`
 	PendingEnqueued int64           `json:"pending_enqueued,omitempty"`
+	Priority        int8            `json:"priority,omitempty"` // of the pending version
 	Attempts        record.Attempts `json:"attempts"`
+	CreatedAt       int64           `json:"created_at,omitempty"`
+	UpdatedAt       int64           `json:"updated_at,omitempty"`
+
+	Spent []record.ModelUse `json:"spent,omitempty"`
 }
 
 // ExportedText is a stored text.
@@ -171,13 +176,15 @@ func (x *exporter) document(rank int, id string) error {
 		return err
 	}
 	e := &ExportedDocument{Rank: rank, ID: id, Status: d.Status.String(), Current: exportVersion(d.Current),
-		Pending: exportVersion(d.Pending), Volatile: &Volatile{Attempts: d.Attempts}}
+		Pending: exportVersion(d.Pending), Volatile: &Volatile{Attempts: d.Attempts, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+			Spent: d.Spent}}
 	if d.Current != nil {
 		e.Contents = &d.Contents
 		e.Volatile.CurrentTrack, e.Volatile.CurrentEnqueued = d.Current.Track, d.Current.EnqueuedAt
 	}
 	if d.Pending != nil {
 		e.Volatile.PendingTrack, e.Volatile.PendingEnqueued = d.Pending.Track, d.Pending.EnqueuedAt
+		e.Volatile.Priority = d.Pending.Priority
 	}
 	objects, err := objectsOf(x.r, x.ws, id)
 	if err != nil {

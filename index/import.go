@@ -126,7 +126,10 @@ func importDocument(b *kv.Batch, ws string, e *ExportedDocument) error {
 	rev := uint64(b.LSN()) + 1
 	d.Current = importVersion(e.Current, rev, vol.CurrentTrack, vol.CurrentEnqueued)
 	d.Pending = importVersion(e.Pending, rev, vol.PendingTrack, vol.PendingEnqueued)
-	d.Attempts = vol.Attempts
+	if d.Pending != nil {
+		d.Pending.Priority = vol.Priority
+	}
+	d.Attempts, d.CreatedAt, d.UpdatedAt, d.Spent = vol.Attempts, vol.CreatedAt, vol.UpdatedAt, vol.Spent
 	if e.Contents != nil {
 		d.Contents = *e.Contents
 	}
@@ -138,8 +141,8 @@ func importDocument(b *kv.Batch, ws string, e *ExportedDocument) error {
 			return err
 		}
 	}
-	if d.Status == record.StatusPending || d.Status == record.StatusProcessing {
-		if err := b.Set(record.QueueKey(ws, d.Seq), []byte(d.ID)); err != nil {
+	if d.Waits() {
+		if err := b.Set(d.QueueKey(ws), []byte(d.ID)); err != nil {
 			return err
 		}
 	}

@@ -28,6 +28,11 @@ type Options struct {
 	ChunkOverlap int
 	// Workers is the number of documents processed at the same time; 0: 3, range 1 to 64.
 	Workers int
+	// MaxPending is the number of documents that may wait for Process; Enqueue calls that would exceed it are refused
+	// with a *QueueFullError. 0: no bound, range 0 to 2³⁰. Failed documents do not wait, and Retry is not refused.
+	MaxPending int
+	// WaitWhenFull makes Enqueue wait for room instead. Something else must process documents meanwhile.
+	WaitWhenFull bool
 	// ChunkWorkers is the number of chunks of one document with the extractor at the same time, and of
 	// summaries of one document; 0: 4, range 1 to 256. Model calls are limited once more by the client.
 	ChunkWorkers int
@@ -61,7 +66,7 @@ const (
 	maxWorkers      = 64  // each holds a document and its vectors in memory
 	maxChunkWorkers = 256 // more calls in flight than endpoints serve
 	maxCap          = 10_000
-	maxTokens       = chunk.MaxSize // of anything: sums of a few stay numbers
+	maxTokens       = chunk.MaxSize // of anything that is counted: sums of a few stay numbers
 )
 
 // Validate returns nil, or one *OptionError for each field out of range, joined. tok is the tokenizer that
@@ -83,6 +88,7 @@ func (o Options) withDefaults() (Options, error) {
 		}
 	}
 	set("Workers", &o.Workers, defaultWorkers, 1, maxWorkers)
+	set("MaxPending", &o.MaxPending, 0, 0, maxTokens)
 	set("ChunkWorkers", &o.ChunkWorkers, defaultChunkWorkers, 1, maxChunkWorkers)
 	set("MaxSources", &o.MaxSources, defaultMaxSources, 1, maxCap)
 	set("MaxPaths", &o.MaxPaths, defaultMaxPaths, 1, maxCap)

@@ -16,7 +16,7 @@ import (
 const gateShares = 1 << 20
 
 // Pipeline turns documents into chunks, vectors and graph. Safe for concurrent use. It keeps no state of
-// its own beside the list of documents that are being worked on.
+// its own beside the documents that are being worked on.
 type Pipeline struct {
 	cfg   Config
 	rules uint32 // of cfg.Options, see record.Tally
@@ -24,8 +24,11 @@ type Pipeline struct {
 	// commitBytes is what one commit holds: kv.MaxBatchBytes, less in tests.
 	commitBytes int
 
-	mu     sync.Mutex
-	claims map[string]*claim // by document id
+	room broadcast // documents left the queue
+
+	mu        sync.Mutex
+	claims    map[string]*claim  // by document id
+	schedules map[*schedule]bool // of running Process calls
 }
 
 // claim marks a document that a Process call works on.
@@ -40,7 +43,8 @@ func New(c Config) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pipeline{cfg: c, rules: c.Options.rules(), commitBytes: kv.MaxBatchBytes, gate: semaphore.NewWeighted(gateShares), claims: make(map[string]*claim)}, nil
+	return &Pipeline{cfg: c, rules: c.Options.rules(), commitBytes: kv.MaxBatchBytes, gate: semaphore.NewWeighted(gateShares),
+		claims: make(map[string]*claim), schedules: make(map[*schedule]bool)}, nil
 }
 
 // take claims a document. When another call works on it, busy is closed once that ends.

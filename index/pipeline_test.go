@@ -152,7 +152,7 @@ func TestSupersededWhileProcessing(t *testing.T) {
 func TestTrackAndFilters(t *testing.T) {
 	s := newStore(t, index.Options{})
 	s.now = time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
-	r := s.enqueue(index.Insert, index.Document{ID: "b", Text: "b", Path: "n/b", Metadata: map[string]string{"k": "v"}}, index.Document{ID: "a", Text: "a", Path: "m/a"},
+	r := s.enqueue(index.Insert, index.Document{ID: "b", Text: "b", Path: "n/b", Metadata: map[string]any{"k": "v"}}, index.Document{ID: "a", Text: "a", Path: "m/a"},
 		index.Document{Text: "same"}, index.Document{Text: "same"})
 	if r.Track != "insert_20260506_070809_0000abcd" {
 		t.Errorf("track %q", r.Track)
@@ -181,7 +181,7 @@ func TestTrackAndFilters(t *testing.T) {
 		{index.Filter{Track: r.Track}, []string{"b", "a", same}},
 		{index.Filter{IDPrefix: "doc-"}, []string{same}},
 		{index.Filter{PathPrefix: "n/"}, []string{"b"}},
-		{index.Filter{Metadata: map[string]string{"k": "v"}}, []string{"b"}},
+		{index.Filter{Metadata: map[string]any{"k": "v"}}, []string{"b"}},
 		{index.Filter{Status: "failed"}, nil},
 	} {
 		if got := ids(c.f); !slices.Equal(got, c.want) {

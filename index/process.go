@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/glimdb/db/internal/codec"
-	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/llm"
 )
@@ -46,6 +44,9 @@ type ProcessOptions struct {
 	// IDs limits the call to these documents; nil: all that wait, those enqueued meanwhile included.
 	// Documents that do not wait (any more) are skipped.
 	IDs []string
+	// Follow keeps the call going when nothing waits, until its context ends: a worker in the background. Unused with
+	// IDs.
+	Follow bool
 	// Workers overrides Options.Workers; 0 does not, range 1 to 64.
 	Workers int
 	// Progress is called for each event, from several goroutines and without any lock held. It should
@@ -64,12 +65,8 @@ type Summary struct {
 // it returns within a second although someone else holds the turn.
 const suspendWait = 500 * time.Millisecond
 
-// queuePage bounds how many ids of the queue are read at once, so that no view is kept while documents
-// are processed.
-const queuePage = 256
-
-// Process works on the documents that wait, those interrupted by a crash included, in order of enqueue,
-// several at a time, until none is left. A document that fails gets its status and reason and is no error
+// Process works on the documents that wait, those interrupted by a crash included, by falling priority and in order
+// of enqueue, several at a time, until none is left. A document that fails gets its status and reason and is no error
 // of the call. Errors are the context's, once every started call has returned, and storage errors; then
 // the documents not done wait for the next call, and what models answered is in the reply cache.
 //
@@ -78,19 +75,25 @@ func (p *Pipeline) Process(ctx context.Context, o ProcessOptions) (Summary, erro
 	if o.Workers < 0 || o.Workers > maxWorkers {
 		return Summary{}, &OptionError{Field: "Workers", Value: o.Workers, Want: fmt.Sprintf("0 to %d", maxWorkers)}
 	}
-	run := &run{p: p, o: o}
-	g, gctx := newGroup(ctx, cmp.Or(o.Workers, p.cfg.Options.Workers), "chunker, tokenizer, embedder or progress callback")
-	start := func(ids []string) bool {
-		run.found(len(ids))
-		for _, id := range ids {
-			if gctx.Err() != nil {
-				return false
-			}
-			g.Go(func() error { return run.document(gctx, id) })
-		}
-		return true
+	workers := cmp.Or(o.Workers, p.cfg.Options.Workers)
+	sched, err := newSchedule(p, o, workers)
+	if err != nil {
+		return Summary{}, err
 	}
-	err := run.each(start)
+	p.watch(sched)
+	defer p.unwatch(sched)
+	run := &run{p: p, o: o, sched: sched}
+	g, gctx := newGroup(ctx, workers, "chunker, tokenizer, embedder or progress callback")
+	for {
+		var id string
+		if id, err = sched.next(gctx); id == "" {
+			break
+		}
+		g.Go(func() error {
+			defer sched.ended(id)
+			return run.document(gctx, id)
+		})
+	}
 	err = errors.Join(g.Wait(), err)
 	if ctx.Err() != nil {
 		err = ctx.Err()
@@ -100,18 +103,13 @@ func (p *Pipeline) Process(ctx context.Context, o ProcessOptions) (Summary, erro
 
 // run is one Process call.
 type run struct {
-	p *Pipeline
-	o ProcessOptions
+	p     *Pipeline
+	o     ProcessOptions
+	sched *schedule
 
-	mu          sync.Mutex
-	sum         Summary
-	done, total int
-}
-
-func (r *run) found(n int) {
-	r.mu.Lock()
-	r.total += n
-	r.mu.Unlock()
+	mu   sync.Mutex
+	sum  Summary
+	done int // documents
 }
 
 func (r *run) result() Summary {
@@ -135,51 +133,11 @@ func (r *run) event(ev Progress) {
 		}
 		r.sum.Errors[ev.Document] = cause(ev.Err)
 	}
-	ev.DocumentsDone, ev.Documents = r.done, r.total
+	ev.DocumentsDone, ev.Documents = r.done, r.sched.found()
 	r.mu.Unlock()
 	if r.o.Progress != nil {
 		r.o.Progress(ev)
 	}
-}
-
-// each hands the ids that wait to start, page by page, until it refuses or none is left.
-func (r *run) each(start func(ids []string) bool) error {
-	if r.o.IDs != nil {
-		start(r.o.IDs)
-		return nil
-	}
-	from := uint64(0)
-	for {
-		ids, next, err := r.p.queued(from)
-		if err != nil || len(ids) == 0 || !start(ids) {
-			return err
-		}
-		from = next
-	}
-}
-
-// queued returns ids of the queue from a sequence on, and the sequence to go on from.
-func (p *Pipeline) queued(from uint64) (ids []string, next uint64, err error) {
-	view, err := p.cfg.Updater.View()
-	if err != nil {
-		return nil, 0, err
-	}
-	defer view.Close()
-	prefix := record.QueuePrefix(p.cfg.Workspace)
-	c, err := view.Cursor(record.QueueKey(p.cfg.Workspace, from), codec.PrefixEnd(prefix))
-	if err != nil {
-		return nil, 0, err
-	}
-	defer c.Close()
-	next = from
-	for len(ids) < queuePage && c.Next() {
-		seq, _, err := codec.KeyUint64(c.Key()[len(prefix):])
-		if err != nil {
-			return nil, 0, fmt.Errorf("%w: queue: %w", kv.ErrCorrupt, err)
-		}
-		ids, next = append(ids, string(c.Value())), seq+1
-	}
-	return ids, next, c.Err()
 }
 
 // document brings one document to an end: processed, failed, or found not to wait any more.
@@ -230,6 +188,7 @@ func (r *run) attempt(ctx context.Context, id string) (again bool, err error) {
 	err = a.guarded(ctx)
 	switch {
 	case err == nil:
+		r.p.room.wake()
 		ev := a.progress(StageDone)
 		ev.Entities, ev.Relations = a.contents.Entities, a.contents.Relations
 		r.event(ev)
@@ -261,6 +220,7 @@ func (r *run) attempt(ctx context.Context, id string) (again bool, err error) {
 	case serr != nil:
 		return false, fmt.Errorf("index: process %q: %w", id, errors.Join(err, serr))
 	}
+	r.p.room.wake()
 	ev := a.progress(StageFailed)
 	ev.Err = err
 	r.event(ev)

@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/internal/space"
@@ -18,17 +15,21 @@ import (
 
 // Info tells everything about a document but its text.
 type Info struct {
-	ID       string            `json:"id"`
-	Status   string            `json:"status"` // pending, processing, processed, failed
-	Path     string            `json:"path,omitempty"`
-	Metadata map[string]string `json:"metadata,omitempty"`
-	Time     time.Time         `json:"time,omitzero"` // the document's own
-	Bytes    int               `json:"bytes"`         // of the text
-	Removed  int               `json:"removed,omitempty"`
-	Track    string            `json:"track"`
+	ID       string         `json:"id"`
+	Status   string         `json:"status"` // pending, processing, processed, failed
+	Path     string         `json:"path,omitempty"`
+	Metadata map[string]any `json:"metadata,omitempty"` // values are string, bool, int64, float64 or []string
+	Time     time.Time      `json:"time,omitzero"`      // the document's own
+	Bytes    int            `json:"bytes"`              // of the text
+	Removed  int            `json:"removed,omitempty"`
+	Track    string         `json:"track"`
+	Priority int8           `json:"priority,omitempty"`
+	// CreatedAt is when the id was first enqueued, UpdatedAt when the visible version became visible.
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	UpdatedAt time.Time `json:"updated_at,omitzero"`
 	// Visible: a version can be found and queried. The counts below are about it.
 	Visible bool `json:"visible"`
-	// Replacing: another version than the visible one waits or failed. Path to Track are about that one.
+	// Replacing: another version than the visible one waits or failed. Path to Priority are about that one.
 	Replacing bool `json:"replacing,omitempty"`
 
 	Chunks    int `json:"chunks"`
@@ -68,10 +69,10 @@ func infoOf(d *record.Document) Info {
 		Error: a.Error, Attempts: a.Tries, ReusedChunks: a.ReusedChunks, EmbeddedTexts: a.EmbeddedTexts,
 		Usage: llm.Usage{Calls: a.Calls, CachedCalls: a.CachedCalls, PromptTokens: a.PromptTokens,
 			CompletionTokens: a.CompletionTokens},
-		StartedAt: timeOf(a.StartedAt), EndedAt: timeOf(a.EndedAt)}
+		StartedAt: timeOf(a.StartedAt), EndedAt: timeOf(a.EndedAt), CreatedAt: timeOf(d.CreatedAt), UpdatedAt: timeOf(d.UpdatedAt)}
 	if v != nil {
 		i.Path, i.Metadata, i.Time, i.Bytes, i.Removed = v.Path, v.Metadata, v.Time, v.Bytes, v.Removed
-		i.Track, i.EnqueuedAt = v.Track, timeOf(v.EnqueuedAt)
+		i.Track, i.Priority, i.EnqueuedAt = v.Track, v.Priority, timeOf(v.EnqueuedAt)
 	}
 	for _, s := range a.Stages {
 		if i.Stages == nil {
@@ -112,53 +113,6 @@ func Statuses() []string {
 		all = append(all, s.String())
 	}
 	return all
-}
-
-// Filter selects documents. Zero fields select all.
-type Filter struct {
-	Status     string // one of Statuses
-	Track      string // receipt of an Enqueue call
-	PathPrefix string
-	IDPrefix   string
-	Metadata   map[string]string // each entry must be there
-}
-
-func (f *Filter) match(i *Info) bool {
-	if f.Status != "" && f.Status != i.Status || f.Track != "" && f.Track != i.Track ||
-		!strings.HasPrefix(i.Path, f.PathPrefix) || !strings.HasPrefix(i.ID, f.IDPrefix) {
-		return false
-	}
-	for k, v := range f.Metadata {
-		if have, ok := i.Metadata[k]; !ok || have != v {
-			return false
-		}
-	}
-	return true
-}
-
-// Documents iterates the documents that f selects: in order of enqueue when it names a track, by id
-// otherwise. A track and an id prefix cost what they select, other filters a scan over all documents. A status
-// that is none is an *OptionError.
-func Documents(r kv.Reader, ws string, f Filter) iter.Seq2[Info, error] {
-	return func(yield func(Info, error) bool) {
-		if f.Status != "" && !slices.Contains(Statuses(), f.Status) {
-			yield(Info{}, &OptionError{Field: "Filter.Status", Value: brief.Quote(f.Status), Want: strings.Join(Statuses(), ", ")})
-			return
-		}
-		source := documentsFrom(r, ws, f.IDPrefix)
-		if f.Track != "" {
-			source = documentsOf(r, ws, f.Track)
-		}
-		for d, err := range source {
-			if err != nil {
-				yield(Info{}, fmt.Errorf("index: documents: %w", err))
-				return
-			}
-			if i := infoOf(&d); f.match(&i) && !yield(i, nil) {
-				return
-			}
-		}
-	}
 }
 
 // documents iterates all status records by id.

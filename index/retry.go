@@ -19,9 +19,12 @@ func (p *Pipeline) Retry(ctx context.Context, ids ...string) ([]string, error) {
 			return nil, err
 		}
 	}
-	var waiting []string
+	var (
+		waiting []string
+		places  [][]byte
+	)
 	_, err := p.cfg.Updater.Update(ctx, "retry", ids, func(b *kv.Batch) error {
-		waiting = nil
+		waiting, places = nil, nil
 		var unknown []string
 		for _, id := range ids {
 			d, err := p.documentOf(b, id)
@@ -49,13 +52,16 @@ func (p *Pipeline) Retry(ctx context.Context, ids ...string) ([]string, error) {
 			default:
 				continue
 			}
-			waiting = append(waiting, id)
+			waiting, places = append(waiting, id), append(places, d.QueueKey(p.cfg.Workspace))
 		}
 		if len(unknown) > 0 {
 			return &NotFoundError{IDs: unknown}
 		}
 		return nil
 	})
+	if err == nil {
+		p.arrived(places)
+	}
 	return waiting, err
 }
 
@@ -65,7 +71,7 @@ func (p *Pipeline) requeue(b *kv.Batch, d *record.Document) error {
 		return errors.Join(kv.ErrCorrupt, errors.New("index: failed document without a version to process"))
 	}
 	d.Status, d.Attempts.Error = record.StatusPending, ""
-	if err := b.Set(record.QueueKey(p.cfg.Workspace, d.Seq), []byte(d.ID)); err != nil {
+	if err := b.Set(d.QueueKey(p.cfg.Workspace), []byte(d.ID)); err != nil {
 		return err
 	}
 	return putDocument(b, p.cfg.Workspace, d)

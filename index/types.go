@@ -22,11 +22,19 @@ type Document struct {
 	Text string
 	// Path is where it came from, kept whole and shown in references; may be empty.
 	Path string
-	// Metadata is kept with the document.
-	Metadata map[string]string
+	// Metadata is kept with the document, shown with it and selected by (Filter). Values are strings, booleans,
+	// integers, finite floats and lists of strings; at most MaxMetadata entries of MaxMetadataBytes together. They come
+	// back as string, bool, int64, float64 and []string.
+	Metadata map[string]any
 	// Time is the document's own time (for example a file's modification time), kept in UTC to the nanosecond; years
 	// 1 to 9999, zero means none.
 	Time time.Time
+	// Priority moves the document before all waiting ones of lower priority and behind those of higher; among equals
+	// the order of enqueue decides. -128 to 127. It changes when a document is processed, never what comes out.
+	Priority int8
+	// Track groups documents, those of one job for example, for Filter.Track; at most MaxTrackBytes. Empty: the track
+	// of the Enqueue call.
+	Track string
 }
 
 // Extractor finds entity and relation records in one chunk of text.

@@ -1,18 +1,17 @@
 package index
 
 import (
+	"cmp"
 	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
 )
@@ -45,16 +44,18 @@ func (p *Pipeline) validate(docs []Document, track string, now time.Time) (list 
 		if field, err := checkFields(d); err != nil {
 			refuse(field, err)
 		}
+		meta, err := metadataOf(d.Metadata)
+		if err != nil {
+			refuse("metadata", err)
+		}
 		id := d.ID
 		if id == "" {
 			sum := md5.Sum([]byte(text))
 			id = "doc-" + hex.EncodeToString(sum[:])
 		}
-		c := incoming{id: id, text: text, version: record.Version{Path: d.Path, Metadata: maps.Clone(d.Metadata), Bytes: len(text),
-			Removed: report.Invalid + report.Controls, Track: track, EnqueuedAt: now.UnixNano(), Time: d.Time.UTC()}}
-		if len(c.version.Metadata) == 0 {
-			c.version.Metadata = nil
-		}
+		c := incoming{id: id, text: text, version: record.Version{Path: d.Path, Metadata: meta, Bytes: len(text),
+			Removed: report.Invalid + report.Controls, Track: cmp.Or(d.Track, track), EnqueuedAt: now.UnixNano(), Time: d.Time.UTC(),
+			Priority: d.Priority}}
 		sum := sha256.Sum256([]byte(text))
 		c.version.Hash = hex.EncodeToString(sum[:])
 		if seen[id] {
@@ -80,34 +81,36 @@ func hasContent(text string) bool {
 // The years of a document's time: those that JSON and RFC 3339, which dumps and programs read, can write.
 const minYear, maxYear = 1, 9999
 
-// checkFields checks what is not the text.
+// checkFields checks what is neither text nor metadata.
 func checkFields(d Document) (field string, err error) {
 	switch {
-	case len(d.ID) > MaxIDBytes:
-		return "id", fmt.Errorf("%w: %d bytes, limit %d", kv.ErrTooLarge, len(d.ID), MaxIDBytes)
-	case !utf8.ValidString(d.ID):
-		return "id", errors.New("not UTF-8")
-	case strings.ContainsFunc(d.ID, unicode.IsControl):
-		return "id", errors.New("contains a control character")
-	case d.ID != strings.TrimSpace(d.ID):
-		return "id", errors.New("begins or ends with white space")
+	case d.Time.UTC().Year() < minYear || d.Time.UTC().Year() > maxYear:
+		return "time", fmt.Errorf("year %d, want %d to %d", d.Time.UTC().Year(), minYear, maxYear)
 	case len(d.Path) > MaxPathBytes:
 		return "path", fmt.Errorf("%w: %d bytes, limit %d", kv.ErrTooLarge, len(d.Path), MaxPathBytes)
 	case !utf8.ValidString(d.Path):
 		return "path", errors.New("not UTF-8")
-	case d.Time.UTC().Year() < minYear || d.Time.UTC().Year() > maxYear:
-		return "time", fmt.Errorf("year %d, want %d to %d", d.Time.UTC().Year(), minYear, maxYear)
-	case len(d.Metadata) > MaxMetadata:
-		return "metadata", fmt.Errorf("%w: %d entries, limit %d", kv.ErrTooLarge, len(d.Metadata), MaxMetadata)
 	}
-	size := 0
-	for k, v := range d.Metadata {
-		if size += len(k) + len(v); !utf8.ValidString(k) || !utf8.ValidString(v) {
-			return "metadata", fmt.Errorf("entry %s is not UTF-8", brief.Quote(strings.ToValidUTF8(k, "?")))
-		}
+	if err := checkLabel(d.ID, MaxIDBytes); err != nil {
+		return "id", err
 	}
-	if size > MaxMetadataBytes {
-		return "metadata", fmt.Errorf("%w: %d bytes, limit %d", kv.ErrTooLarge, size, MaxMetadataBytes)
+	if err := checkLabel(d.Track, MaxTrackBytes); err != nil {
+		return "track", err
 	}
 	return "", nil
+}
+
+// checkLabel checks what is part of keys and typed by people.
+func checkLabel(s string, limit int) error {
+	switch {
+	case len(s) > limit:
+		return fmt.Errorf("%w: %d bytes, limit %d", kv.ErrTooLarge, len(s), limit)
+	case !utf8.ValidString(s):
+		return errors.New("not UTF-8")
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return errors.New("contains a control character")
+	case s != strings.TrimSpace(s):
+		return errors.New("begins or ends with white space")
+	}
+	return nil
 }

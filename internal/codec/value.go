@@ -57,6 +57,9 @@ func (r *Reader) fail(what string) {
 	r.b = nil
 }
 
+// Fail makes the input count as corrupt, for what only its owner can judge.
+func (r *Reader) Fail(what string) { r.fail(what) }
+
 // Err returns the first failure, or nil.
 func (r *Reader) Err() error { return r.err }
 

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"math"
 	"time"
 
 	"github.com/glimdb/db/internal/codec"
@@ -44,7 +45,7 @@ type Version struct {
 	// Hash is the SHA-256 of the text, in hex.
 	Hash     string
 	Path     string
-	Metadata map[string]string
+	Metadata Metadata
 	// Time is the document's own time, in UTC; zero means none.
 	Time time.Time
 	// Bytes is the length of the text; Removed counts characters and bytes that cleaning took out.
@@ -52,6 +53,8 @@ type Version struct {
 	// Track is the id of the enqueue call; EnqueuedAt its time in Unix nanoseconds. Volatile.
 	Track      string
 	EnqueuedAt int64
+	// Priority is its place in the queue before others: higher goes first. Volatile.
+	Priority int8
 }
 
 // Contents counts what the visible version of a document put into the store.
@@ -93,6 +96,16 @@ type Attempts struct {
 	EmbeddedTexts int `json:"embedded_texts,omitempty"`
 }
 
+// ModelUse is what one model was used for on behalf of a document. Volatile.
+type ModelUse struct {
+	Model            string `json:"model"`
+	Purpose          string `json:"purpose"`
+	Calls            int    `json:"calls,omitempty"`
+	CachedCalls      int    `json:"cached_calls,omitempty"`
+	PromptTokens     int    `json:"prompt_tokens,omitempty"`
+	CompletionTokens int    `json:"completion_tokens,omitempty"`
+}
+
 // Count64 is a Count that may be large.
 type Count64 struct {
 	Name string `json:"name"`
@@ -109,6 +122,16 @@ type Document struct {
 	Current, Pending *Version
 	Contents         Contents
 	Attempts         Attempts
+	// CreatedAt is when the id was first enqueued, UpdatedAt when the current version became visible, in Unix
+	// nanoseconds; 0: not yet. Volatile.
+	CreatedAt, UpdatedAt int64
+	// Spent is what models were used for in all attempts since, by model and purpose. Volatile.
+	Spent []ModelUse
+}
+
+// Waits reports whether the document has a place in the queue.
+func (d *Document) Waits() bool {
+	return d.Pending != nil && (d.Status == StatusPending || d.Status == StatusProcessing)
 }
 
 // DocumentPrefix covers all documents of a workspace, by id.
@@ -164,11 +187,29 @@ const (
 // NextKey holds the sequence number of the next document.
 func NextKey(ws string) []byte { return append(space.In(ws, space.Sequence), sequenceNext) }
 
-// QueuePrefix covers the unprocessed documents, by sequence. The value is the id.
+// QueuePrefix covers the unprocessed documents, by falling priority, then by sequence. The value is the id.
 func QueuePrefix(ws string) []byte { return append(space.In(ws, space.Sequence), sequenceQueue) }
 
 // QueueKey is one document's place in the queue.
-func QueueKey(ws string, seq uint64) []byte { return codec.AppendKeyUint64(QueuePrefix(ws), seq) }
+func QueueKey(ws string, priority int8, seq uint64) []byte {
+	return codec.AppendKeyUint64(append(QueuePrefix(ws), byte(math.MaxInt8-int(priority))), seq)
+}
+
+// ParseQueueKey reads what follows QueuePrefix in a key.
+func ParseQueueKey(rest []byte) (priority int8, seq uint64, err error) {
+	if len(rest) == 0 {
+		return 0, 0, codec.ErrCorrupt
+	}
+	priority = int8(math.MaxInt8 - int(rest[0]))
+	seq, rest, err = codec.KeyUint64(rest[1:])
+	if err == nil && len(rest) > 0 {
+		err = codec.ErrCorrupt
+	}
+	return priority, seq, err
+}
+
+// QueueKey is the document's place in the queue; it must have a pending version.
+func (d *Document) QueueKey(ws string) []byte { return QueueKey(ws, d.Pending.Priority, d.Seq) }
 
 // TrackPrefix covers the documents of one enqueue call, by sequence. The value is the id.
 func TrackPrefix(ws, track string) []byte {

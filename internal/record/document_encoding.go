@@ -1,8 +1,6 @@
 package record
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/glimdb/db/internal/codec"
@@ -38,6 +36,17 @@ func (d *Document) Encode() []byte {
 	for _, n := range [...]int{a.ReusedChunks, a.Calls, a.CachedCalls, a.PromptTokens, a.CompletionTokens, a.EmbeddedTexts} {
 		b = codec.AppendInt(b, n)
 	}
+	b = codec.AppendVarint(b, d.CreatedAt)
+	b = codec.AppendVarint(b, d.UpdatedAt)
+	b = codec.AppendUvarint(b, uint64(len(d.Spent)))
+	for i := range d.Spent {
+		u := &d.Spent[i]
+		b = codec.AppendString(b, u.Model)
+		b = codec.AppendString(b, u.Purpose)
+		for _, n := range [...]int{u.Calls, u.CachedCalls, u.PromptTokens, u.CompletionTokens} {
+			b = codec.AppendInt(b, n)
+		}
+	}
 	return b
 }
 
@@ -64,6 +73,12 @@ func DecodeDocument(id string, v []byte) (Document, error) {
 	for _, p := range [...]*int{&a.ReusedChunks, &a.Calls, &a.CachedCalls, &a.PromptTokens, &a.CompletionTokens, &a.EmbeddedTexts} {
 		*p = r.Int()
 	}
+	d.CreatedAt, d.UpdatedAt = r.Varint(), r.Varint()
+	n = r.Int()
+	for i := 0; i < n && r.Err() == nil; i++ {
+		d.Spent = append(d.Spent, ModelUse{Model: r.String(), Purpose: r.String(), Calls: r.Int(), CachedCalls: r.Int(),
+			PromptTokens: r.Int(), CompletionTokens: r.Int()})
+	}
 	return d, r.Done()
 }
 
@@ -75,16 +90,13 @@ func appendVersion(b []byte, v *Version) []byte {
 	b = codec.AppendUvarint(b, v.Rev)
 	b = codec.AppendString(b, v.Hash)
 	b = codec.AppendString(b, v.Path)
-	b = codec.AppendUvarint(b, uint64(len(v.Metadata)))
-	for _, k := range slices.Sorted(maps.Keys(v.Metadata)) {
-		b = codec.AppendString(b, k)
-		b = codec.AppendString(b, v.Metadata[k])
-	}
+	b = appendMetadata(b, v.Metadata)
 	b = appendTime(b, v.Time)
 	b = codec.AppendInt(b, v.Bytes)
 	b = codec.AppendInt(b, v.Removed)
 	b = codec.AppendString(b, v.Track)
-	return codec.AppendVarint(b, v.EnqueuedAt)
+	b = codec.AppendVarint(b, v.EnqueuedAt)
+	return append(b, byte(v.Priority))
 }
 
 func readVersion(r *codec.Reader) *Version {
@@ -92,16 +104,9 @@ func readVersion(r *codec.Reader) *Version {
 		return nil
 	}
 	v := &Version{Rev: r.Uvarint(), Hash: r.String(), Path: r.String()}
-	n := r.Int()
-	for i := 0; i < n && r.Err() == nil; i++ {
-		if v.Metadata == nil {
-			v.Metadata = make(map[string]string)
-		}
-		k := r.String()
-		v.Metadata[k] = r.String()
-	}
+	v.Metadata = readMetadata(r)
 	v.Time, v.Bytes, v.Removed = readTime(r), r.Int(), r.Int()
-	v.Track, v.EnqueuedAt = r.String(), r.Varint()
+	v.Track, v.EnqueuedAt, v.Priority = r.String(), r.Varint(), int8(r.Byte())
 	return v
 }
 

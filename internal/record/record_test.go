@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -15,12 +16,16 @@ import (
 )
 
 var documentSample = Document{ID: "a/b", Seq: 7, Status: StatusFailed,
-	Current: &Version{Rev: 1, Hash: "h", Path: "p", Metadata: map[string]string{"k": "v", "": "x"}, Time: time.Date(1066, 10, 14, 9, 0, 0, 5, time.UTC), Bytes: 9, Removed: 2, Track: "t", EnqueuedAt: 3},
-	Pending: &Version{Rev: 1 << 60},
+	Current: &Version{Rev: 1, Hash: "h", Path: "p", Metadata: metadataSample, Time: time.Date(1066, 10, 14, 9, 0, 0, 5, time.UTC), Bytes: 9, Removed: 2, Track: "t", EnqueuedAt: 3, Priority: -128},
+	Pending: &Version{Rev: 1 << 60, Priority: 127},
 	Contents: Contents{Chunks: 3, Entities: 4, Relations: 5, Dropped: []Count{{"a", 1}}, Repaired: []Count{{"b", 2}}, Truncated: 1,
 		Warnings: []string{"w"}},
 	Attempts: Attempts{Tries: 2, Error: "e", StartedAt: 10, EndedAt: 20, Stages: []Count64{{"s", 1 << 40}}, ReusedChunks: 1, Calls: 2,
-		CachedCalls: 3, PromptTokens: 4, CompletionTokens: 5, EmbeddedTexts: 6}}
+		CachedCalls: 3, PromptTokens: 4, CompletionTokens: 5, EmbeddedTexts: 6},
+	CreatedAt: 1, UpdatedAt: -2, Spent: []ModelUse{{Model: "m", Purpose: "extract", Calls: 1, CachedCalls: 2, PromptTokens: 3, CompletionTokens: 4}, {}}}
+
+var metadataSample = Metadata{"k": "v", "": "x", "yes": true, "no": false, "n": int64(math.MinInt64), "m": int64(math.MaxInt64), "one": 1.0, "f": -0.25,
+	"big": 1e300, "tags": []string{"a", "", "港"}}
 
 var chunkSample = Chunk{Doc: "d", Order: 3, Start: 1, End: 4, Tokens: 5, LineTokens: 6, Path: "p", Content: "日本", Extractor: "x",
 	Truncated: true, Dropped: []Count{{"a", 1}}, Repaired: []Count{{"b", 2}}, Warnings: []string{"w"}}
@@ -62,6 +67,52 @@ func TestRoundTrips(t *testing.T) {
 	objects := []Object{EntityObject("a"), RelationObject("b", "a")}
 	if got, err := DecodeObjects(EncodeObjects(objects)); err != nil || !slices.Equal(got, objects) {
 		t.Errorf("objects: %v, %v", got, err)
+	}
+}
+
+// TestMetadata: values keep their types through a dump, and equality is that of values and types.
+func TestMetadata(t *testing.T) {
+	b, err := json.Marshal(metadataSample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Metadata
+	if err := json.Unmarshal(b, &back); err != nil || !reflect.DeepEqual(back, metadataSample) || !back.Equal(metadataSample) {
+		t.Errorf("%s became %v, %v", b, back, err)
+	}
+	if b, err := json.Marshal(Metadata{"none": []string(nil)}); err != nil || string(b) != `{"none":[]}` {
+		t.Errorf("an empty list became %s, %v", b, err)
+	}
+	for _, other := range []Metadata{nil, {"k": "v"}, {"k": []string{"v"}, "one": 1.0}, {"k": "v", "one": int64(1)}, {"k": "v", "one": 1.5}} {
+		if other.Equal(Metadata{"k": "v", "one": 1.0}) {
+			t.Errorf("%v counts as equal", other)
+		}
+	}
+	for _, bad := range []string{`{"k":null}`, `{"k":{}}`, `{"k":[1]}`, `{"k":9223372036854775808}`, `{"k":1e999}`, `[]`} {
+		if err := json.Unmarshal([]byte(bad), &back); err == nil {
+			t.Errorf("%s was read as %v", bad, back)
+		}
+	}
+}
+
+// TestQueueOrder: byte order of the queue is falling priority, then order of enqueue.
+func TestQueueOrder(t *testing.T) {
+	type place struct {
+		priority int8
+		seq      uint64
+	}
+	places := []place{{-128, 1}, {-1, 9}, {0, 1 << 40}, {0, 2}, {127, 3}, {1, 7}}
+	slices.SortFunc(places, func(a, b place) int {
+		return bytes.Compare(QueueKey("w", a.priority, a.seq), QueueKey("w", b.priority, b.seq))
+	})
+	if want := []place{{127, 3}, {1, 7}, {0, 2}, {0, 1 << 40}, {-1, 9}, {-128, 1}}; !slices.Equal(places, want) {
+		t.Errorf("the queue is %v", places)
+	}
+	for _, p := range places {
+		priority, seq, err := ParseQueueKey(QueueKey("w", p.priority, p.seq)[len(QueuePrefix("w")):])
+		if err != nil || priority != p.priority || seq != p.seq {
+			t.Error(priority, seq, err)
+		}
 	}
 }
 
