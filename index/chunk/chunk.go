@@ -15,7 +15,14 @@ type Span struct {
 	// Tokens is the chunk's length by the engine's tokenizer. For Window it is the length of the window
 	// before white space was cut off its ends. A Chunker that does not count may leave 0; Limit fills it.
 	Tokens int
+	// Context is what a reader of the chunk alone misses: the headings above it, outermost first, and in the later
+	// part of a table its header row. It is no part of the text; at most MaxContext bytes, valid UTF-8; may be
+	// empty.
+	Context string
 }
+
+// MaxContext is the length of a span's Context in bytes.
+const MaxContext = 1024
 
 // Text returns the chunk's part of text.
 func (s Span) Text(text string) string { return text[s.Start:s.End] }
@@ -23,7 +30,7 @@ func (s Span) Text(text string) string { return text[s.Start:s.End] }
 // Chunker cuts a text into chunks. Users implement it; Func makes one of a function.
 type Chunker interface {
 	// Split returns the spans of text in order, none for a text without content. text is valid UTF-8 and
-	// at most a document long. The slice is the caller's. Safe for concurrent use.
+	// at most a document long. The slice is the caller's. Safe for concurrent use. It ends soon after ctx does.
 	Split(ctx context.Context, text string) ([]Span, error)
 	// ID names the method and every setting that changes its spans; it is stored with the document.
 	ID() string
@@ -61,12 +68,15 @@ var (
 
 // ConfigError says which setting cannot be used.
 type ConfigError struct {
-	Field  string // "size", "overlap", "tokenizer", ...
-	Value  int
+	Field  string // "tokenizer", or the name of a field of Spec in JSON
+	Value  int    // of a number; else it is in Reason
 	Reason string
 }
 
 func (e *ConfigError) Error() string {
+	if e.Value == 0 {
+		return fmt.Sprintf("%v: %s: %s", ErrConfig, e.Field, e.Reason)
+	}
 	return fmt.Sprintf("%v: %s %d: %s", ErrConfig, e.Field, e.Value, e.Reason)
 }
 
@@ -121,6 +131,8 @@ func Check(text string, spans []Span) error {
 			reason = "not valid UTF-8"
 		case len(strings.TrimSpace(s.Text(text))) != s.End-s.Start:
 			reason = "white space at an end"
+		case len(s.Context) > MaxContext || !utf8.ValidString(s.Context):
+			reason = fmt.Sprintf("its context is not UTF-8, or longer than %d bytes", MaxContext)
 		case i > 0 && s.Start == spans[i-1].Start && s.End == spans[i-1].End:
 			reason = "given twice"
 		case i > 0 && (s.Start < spans[i-1].Start || s.Start == spans[i-1].Start && s.End < spans[i-1].End):

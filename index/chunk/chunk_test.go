@@ -369,19 +369,20 @@ func TestConformance(t *testing.T) {
 		i := strings.Index(text, s)
 		return []chunk.Span{{Start: i, End: i + len(s)}}, nil
 	})
-	for _, c := range []chunk.Chunker{
-		window(t, runes{}, 10, 3),
-		window(t, octets{}, 25, 0),
-		window(t, token.Default(), 32, 8),
-		window(t, token.Default(), chunk.DefaultSize, chunk.DefaultOverlap, chunk.WithoutContained()),
-		own,
-		chunk.Limit(own, window(t, runes{}, 100, 10), false),
+	for _, tc := range []struct {
+		c    chunk.Chunker
+		want chunktest.Want
+	}{
+		{window(t, runes{}, 10, 3), chunktest.Want{Covered: true, MaxTokens: 10, Tokenizer: runes{}}},
+		{window(t, octets{}, 25, 0), chunktest.Want{Covered: true, MaxTokens: 25, Tokenizer: octets{}}},
+		{window(t, token.Default(), 32, 8), chunktest.Want{Covered: true, MaxTokens: 32, Tokenizer: token.Default()}},
+		{window(t, token.Default(), chunk.DefaultSize, chunk.DefaultOverlap, chunk.WithoutContained()), chunktest.Want{Covered: true, MaxTokens: 1203, Tokenizer: token.Default()}},
+		{own, chunktest.Want{Covered: true}},
+		{chunk.Limit(own, window(t, runes{}, 100, 10), false), chunktest.Want{Covered: true, MaxTokens: 100, Tokenizer: runes{}}},
+		{window(t, runes{}, 10, 3, chunk.WithSeparator("。", false)), chunktest.Want{MaxTokens: 10, Tokenizer: runes{}}},
 	} {
-		t.Run(c.ID(), func(t *testing.T) { chunktest.Run(t, c, true) })
+		t.Run(tc.c.ID(), func(t *testing.T) { chunktest.Run(t, tc.c, tc.want) })
 	}
-	t.Run("separator", func(t *testing.T) {
-		chunktest.Run(t, window(t, runes{}, 10, 3, chunk.WithSeparator("。", false)), false)
-	})
 }
 
 func TestID(t *testing.T) {
@@ -398,20 +399,13 @@ func TestID(t *testing.T) {
 	}
 }
 
-// alphabet mixes what makes tokens of one and of many bytes, and white space.
-var alphabet = []string{"a", "b", " ", "  ", "\n", "word", " Word", "é", "今", "天", "👨‍👩‍👧‍👦", "🚀", "\u0301", "0", "...", "\u00a0", "\u2028"}
-
 func TestRandomTexts(t *testing.T) {
 	const seed = 20
 	rng := rand.New(rand.NewPCG(seed, 0))
-	for i := range 400 {
-		var sb strings.Builder
-		for range rng.IntN(200) {
-			sb.WriteString(alphabet[rng.IntN(len(alphabet))])
-		}
+	for i, text := range chunktest.Random(seed, 400) {
 		size := 1 + rng.IntN(40)
 		tok := []llm.Tokenizer{runes{}, octets{}, token.Default()}[i%3]
-		t.Run(fmt.Sprintf("seed%d/%d", seed, i), func(t *testing.T) { checkWindows(t, tok, size, rng.IntN(size), sb.String()) })
+		t.Run(fmt.Sprintf("seed%d/%d", seed, i), func(t *testing.T) { checkWindows(t, tok, size, rng.IntN(size), text) })
 	}
 }
 

@@ -1,9 +1,11 @@
 // Package chunk cuts text into spans for retrieval. A Chunker gets the text and answers with byte spans
 // of it; it stores nothing, calls no chat model and owns no keys.
 //
-// Window is the chunker of LightRAG: windows of a fixed number of tokens that overlap. Limit puts any
-// other Chunker, a caller's own included, under the engine's rules: spans are checked and those that are
-// too large are cut. Package chunktest has the suite that every Chunker must pass.
+// A Spec names one of the built-in methods with its settings, as data; New builds its chunker: Windows of a
+// fixed number of tokens that overlap (LightRAG's, also as NewWindow), Recursive separators, Semantic breaks between
+// sentences, and Markdown structure with headings as a breadcrumb (Span.Context). Limit puts any other Chunker, a
+// caller's own included, under the engine's rules: spans are checked and those that are too large are cut. Package
+// chunktest has the suite that every Chunker must pass.
 //
 // Concurrency: a Chunker must be safe for concurrent use; the ones here are immutable.
 //
@@ -15,7 +17,7 @@
 //   - C3: no span is given twice.
 //   - C4: equal texts give equal spans.
 //
-// And for Window and Limit:
+// And for the chunkers of New and for Limit:
 //   - C5: every character that is not white space lies in a span (for Limit: in one of the spans it cuts).
-//   - C6: a chunk, encoded on its own, is within the size (see WithDrift for sizes of 400 and more).
+//   - C6: a chunk, encoded on its own, is within the size (for windows see WithDrift, for sizes of 400 and more).
 package chunk

@@ -11,10 +11,11 @@ import (
 // (C1 to C3), counted by w's tokenizer, and those over w's size are cut into windows of w; with refuse
 // they are a *LimitError instead. A span that breaks a rule is a *SpanError that names it.
 func Limit(c Chunker, w *Window, refuse bool) Chunker {
-	return &limited{c, w, refuse}
+	return &limited{c.ID(), c, w, refuse}
 }
 
 type limited struct {
+	name   string // in messages
 	inner  Chunker
 	window *Window
 	refuse bool
@@ -27,10 +28,10 @@ func (l *limited) ID() string {
 func (l *limited) Split(ctx context.Context, text string) ([]Span, error) {
 	spans, err := l.inner.Split(ctx, text)
 	if err != nil {
-		return nil, fmt.Errorf("chunk: %s: %w", l.inner.ID(), err)
+		return nil, fmt.Errorf("chunk: %s: %w", l.name, err)
 	}
 	if err := Check(text, spans); err != nil {
-		return nil, fmt.Errorf("chunk: %s: %w", l.inner.ID(), err)
+		return nil, fmt.Errorf("chunk: %s: %w", l.name, err)
 	}
 	out := make([]Span, 0, len(spans))
 	for _, s := range spans {
@@ -41,8 +42,12 @@ func (l *limited) Split(ctx context.Context, text string) ([]Span, error) {
 		case l.refuse:
 			return nil, &LimitError{Tokens: s.Tokens, Limit: l.window.size, Start: s.Start, End: s.End, Preview: preview(s.Text(text))}
 		default:
+			n := len(out)
 			if out, err = l.window.windows(ctx, out, text, s.Start, s.End); err != nil {
 				return nil, err
+			}
+			for i := range out[n:] {
+				out[n+i].Context = s.Context
 			}
 		}
 	}

@@ -57,21 +57,29 @@ func WithSeparator(sep string, only bool) Option {
 // NewWindow returns a window chunker; see DefaultSize and DefaultOverlap. size must be 1 to MaxSize
 // and overlap between 0 and size-1, else the error is a *ConfigError.
 func NewWindow(tok llm.Tokenizer, size, overlap int, opts ...Option) (*Window, error) {
-	switch {
-	case tok == nil:
+	if tok == nil {
 		return nil, &ConfigError{Field: "tokenizer", Reason: "missing"}
-	case size < 1 || size > MaxSize:
-		return nil, &ConfigError{Field: "size", Value: size, Reason: fmt.Sprintf("must be 1 to %d", MaxSize)}
-	case overlap < 0:
-		return nil, &ConfigError{Field: "overlap", Value: overlap, Reason: "must be 0 or more"}
-	case overlap >= size:
-		return nil, &ConfigError{Field: "overlap", Value: overlap, Reason: fmt.Sprintf("must be less than the size, %d", size)}
+	}
+	if err := checkSize(size, overlap); err != nil {
+		return nil, err
 	}
 	w := &Window{tok: tok, size: size, overlap: overlap, drift: size / driftShare}
 	for _, o := range opts {
 		o(w)
 	}
 	return w, nil
+}
+
+func checkSize(size, overlap int) error {
+	switch {
+	case size < 1 || size > MaxSize:
+		return &ConfigError{Field: "size", Value: size, Reason: fmt.Sprintf("must be 1 to %d", MaxSize)}
+	case overlap < 0:
+		return &ConfigError{Field: "overlap", Value: overlap, Reason: "must be 0 or more"}
+	case overlap >= size:
+		return &ConfigError{Field: "overlap", Value: overlap, Reason: fmt.Sprintf("must be less than the size, %d", size)}
+	}
+	return nil
 }
 
 // Size returns the window's length in tokens.
