@@ -12,6 +12,9 @@
 //	Source    kind, object, sequence, order, record       -> source record
 //	Source    'E' name or 'R' pair                        -> tally
 //	Contrib   id                                          -> objects of the visible version
+//	Manual    'e' name or 'r' pair                        -> decisions of people
+//	Manual    'f', hash of an alias's fold, alias         -> name it stands for
+//	Manual    '#' or '~'                                  -> last commit that changed what counts
 //	Sequence  'n'                                         -> next sequence
 //	Sequence  'q', sequence                               -> id of a document that waits
 //	Track     track, sequence                             -> id

@@ -270,6 +270,9 @@ func FuzzDecode(f *testing.F) {
 	f.Add(documentSample.Encode())
 	f.Add(chunkSample.Encode())
 	f.Add(tallySample.Encode())
+	for _, m := range manualSamples() {
+		f.Add(m.Encode())
+	}
 	for _, s := range sourceSamples() {
 		f.Add(s.Encode())
 		f.Add(s.Key("")[len(space.In("", space.Source)):])
@@ -288,6 +291,11 @@ func FuzzDecode(f *testing.F) {
 		if y, err := DecodeTally(v); err == nil {
 			if again, err := DecodeTally(y.Encode()); err != nil || !reflect.DeepEqual(again, y) {
 				t.Fatalf("tally %+v became %+v, %v", y, again, err)
+			}
+		}
+		if m, err := DecodeManual(v); err == nil {
+			if again, err := DecodeManual(m.Encode()); err != nil || !reflect.DeepEqual(again, m) {
+				t.Fatalf("decisions %+v became %+v, %v", m, again, err)
 			}
 		}
 		for _, k := range []Kind{KindEntity, KindRelation, KindEndpoint} {

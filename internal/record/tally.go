@@ -125,7 +125,10 @@ func TallyPrefix(ws string, relations bool) []byte {
 }
 
 // ParseTallyKey reads what follows TallyPrefix in a key.
-func ParseTallyKey(rest []byte, relations bool) (o Object, err error) {
+func ParseTallyKey(rest []byte, relations bool) (Object, error) { return parseObject(rest, relations) }
+
+// parseObject reads exactly one object.
+func parseObject(rest []byte, relations bool) (o Object, err error) {
 	if o.A, rest, err = codec.KeyString(rest); err != nil {
 		return o, err
 	}

@@ -37,6 +37,7 @@ const (
 	Sequence    Space = 'n' // index: the next sequence number and the queue of unprocessed documents
 	Track       Space = 'r' // index: track id -> documents
 	Hash        Space = 'x' // index: content hash -> documents
+	Manual      Space = 'm' // index: what people decided about entities and relations
 	ReplyCache  Space = 'p' // llm: cached model replies; query: cached keywords and answers
 	VectorCache Space = 'e' // llm: cached embeddings
 )
@@ -69,6 +70,7 @@ var all = []Info{
 	{Sequence, "sequence", "index", false, 1},
 	{Track, "track", "index", false, 1},
 	{Hash, "hash", "index", false, 1},
+	{Manual, "manual", "index", false, 1},
 	{ReplyCache, "replycache", "llm", false, 1},
 	{VectorCache, "vectorcache", "llm", false, 1},
 }
