@@ -15,6 +15,9 @@ type Chunk struct {
 	LineTokens int    `json:"line_tokens,omitempty"` // tokens of its context line, see ChunkLine
 	Path       string `json:"path,omitempty"`        // of its document
 	Content    string `json:"content"`
+	// Context is what a reader of Content alone misses: the headings above it. It is handed to extractor and embedder
+	// before Content, and is no part of the text.
+	Context string `json:"context,omitempty"`
 	// Extractor is the id of what extracted its records.
 	Extractor string `json:"extractor,omitempty"`
 	// Truncated: the extractor's reply was cut off, so records may be missing. Unusable: it was of no use. Such
@@ -31,6 +34,17 @@ type Chunk struct {
 
 // ID is the chunk's id.
 func (c *Chunk) ID() string { return ChunkID(c.Doc, c.Order) }
+
+// InContext is Content with what goes before it; extractor and embedder read that.
+func (c *Chunk) InContext() string { return InContext(c.Context, c.Content) }
+
+// InContext puts a chunk's context before it.
+func InContext(context, content string) string {
+	if context == "" {
+		return content
+	}
+	return context + "\n\n" + content
+}
 
 // ChunkPrefix covers all chunks of a document, in order.
 func ChunkPrefix(ws, doc string) []byte {
@@ -69,7 +83,8 @@ func (c *Chunk) Encode() []byte {
 	b = appendCounts(b, c.Dropped)
 	b = appendCounts(b, c.Repaired)
 	b = codec.AppendStrings(b, c.Warnings)
-	return codec.AppendString(b, c.Content)
+	b = codec.AppendString(b, c.Content)
+	return codec.AppendString(b, c.Context)
 }
 
 // DecodeChunk reads what Encode wrote.
@@ -81,6 +96,6 @@ func DecodeChunk(doc string, order int, v []byte) (Chunk, error) {
 	c.Truncated, c.Unusable = r.Bool(), r.Bool()
 	c.Dropped, c.Repaired = readCounts(r), readCounts(r)
 	c.Warnings = r.Strings()
-	c.Content = r.String()
+	c.Content, c.Context = r.String(), r.String()
 	return c, r.Done()
 }

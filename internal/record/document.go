@@ -55,6 +55,17 @@ type Version struct {
 	EnqueuedAt int64
 	// Priority is its place in the queue before others: higher goes first. Volatile.
 	Priority int8
+	// Chunker says how the text is cut, as it was fixed at enqueue: a chunk.Spec in JSON; empty: by the options.
+	Chunker string
+	// Spans are the chunks that came with the text, while the version waits.
+	Spans []Span
+}
+
+// Span is a chunk that the caller cut.
+type Span struct {
+	Start   int    `json:"start"` // bytes of the stored text
+	End     int    `json:"end"`
+	Context string `json:"context,omitempty"`
 }
 
 // Contents counts what the visible version of a document put into the store.

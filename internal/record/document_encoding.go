@@ -96,7 +96,15 @@ func appendVersion(b []byte, v *Version) []byte {
 	b = codec.AppendInt(b, v.Removed)
 	b = codec.AppendString(b, v.Track)
 	b = codec.AppendVarint(b, v.EnqueuedAt)
-	return append(b, byte(v.Priority))
+	b = append(b, byte(v.Priority))
+	b = codec.AppendString(b, v.Chunker)
+	b = codec.AppendUvarint(b, uint64(len(v.Spans)))
+	for _, s := range v.Spans {
+		b = codec.AppendInt(b, s.Start)
+		b = codec.AppendInt(b, s.End)
+		b = codec.AppendString(b, s.Context)
+	}
+	return b
 }
 
 func readVersion(r *codec.Reader) *Version {
@@ -107,6 +115,11 @@ func readVersion(r *codec.Reader) *Version {
 	v.Metadata = readMetadata(r)
 	v.Time, v.Bytes, v.Removed = readTime(r), r.Int(), r.Int()
 	v.Track, v.EnqueuedAt, v.Priority = r.String(), r.Varint(), int8(r.Byte())
+	v.Chunker = r.String()
+	n := r.Int()
+	for i := 0; i < n && r.Err() == nil; i++ {
+		v.Spans = append(v.Spans, Span{Start: r.Int(), End: r.Int(), Context: r.String()})
+	}
 	return v
 }
 

@@ -16,8 +16,8 @@ import (
 )
 
 var documentSample = Document{ID: "a/b", Seq: 7, Status: StatusFailed,
-	Current: &Version{Rev: 1, Hash: "h", Path: "p", Metadata: metadataSample, Time: time.Date(1066, 10, 14, 9, 0, 0, 5, time.UTC), Bytes: 9, Removed: 2, Track: "t", EnqueuedAt: 3, Priority: -128},
-	Pending: &Version{Rev: 1 << 60, Priority: 127},
+	Current: &Version{Rev: 1, Hash: "h", Path: "p", Metadata: metadataSample, Time: time.Date(1066, 10, 14, 9, 0, 0, 5, time.UTC), Bytes: 9, Removed: 2, Track: "t", EnqueuedAt: 3, Priority: -128, Chunker: `{"size":9}`},
+	Pending: &Version{Rev: 1 << 60, Priority: 127, Spans: []Span{{Start: 1, End: 1 << 40, Context: "A > B"}, {End: 9}}},
 	Contents: Contents{Chunks: 3, Entities: 4, Relations: 5, Dropped: []Count{{"a", 1}}, Repaired: []Count{{"b", 2}}, Truncated: 1,
 		Warnings: []string{"w"}},
 	Attempts: Attempts{Tries: 2, Error: "e", StartedAt: 10, EndedAt: 20, Stages: []Count64{{"s", 1 << 40}}, ReusedChunks: 1, Calls: 2,
@@ -27,7 +27,7 @@ var documentSample = Document{ID: "a/b", Seq: 7, Status: StatusFailed,
 var metadataSample = Metadata{"k": "v", "": "x", "yes": true, "no": false, "n": int64(math.MinInt64), "m": int64(math.MaxInt64), "one": 1.0, "f": -0.25,
 	"big": 1e300, "tags": []string{"a", "", "港"}}
 
-var chunkSample = Chunk{Doc: "d", Order: 3, Start: 1, End: 4, Tokens: 5, LineTokens: 6, Path: "p", Content: "日本", Extractor: "x",
+var chunkSample = Chunk{Doc: "d", Order: 3, Start: 1, End: 4, Tokens: 5, LineTokens: 6, Path: "p", Content: "日本", Context: "東京", Extractor: "x",
 	Truncated: true, Dropped: []Count{{"a", 1}}, Repaired: []Count{{"b", 2}}, Warnings: []string{"w"}}
 
 var tallySample = Tally{Version: 9, Records: 3, Endpoints: 1, Chunks: 2, Weight: 2_500_000, Types: []TypeCount{{"a", 1}, {"b", 2}}, Digest: "d",
