@@ -17,7 +17,7 @@ import (
 
 var documentSample = Document{ID: "a/b", Seq: 7, Status: StatusFailed,
 	Current: &Version{Rev: 1, Hash: "h", Path: "p", Metadata: metadataSample, Time: time.Date(1066, 10, 14, 9, 0, 0, 5, time.UTC), Bytes: 9, Removed: 2, Track: "t", EnqueuedAt: 3, Priority: -128, Chunker: `{"size":9}`},
-	Pending: &Version{Rev: 1 << 60, Priority: 127, Spans: []Span{{Start: 1, End: 1 << 40, Context: "A > B"}, {End: 9}}},
+	Pending: &Version{Rev: 1 << 60, Priority: 127, Spans: []Span{{Start: 1, End: 1 << 30, Context: "A > B"}, {End: 9}}},
 	Contents: Contents{Chunks: 3, Entities: 4, Relations: 5, Dropped: []Count{{"a", 1}}, Repaired: []Count{{"b", 2}}, Truncated: 1,
 		Warnings: []string{"w"}},
 	Attempts: Attempts{Tries: 2, Error: "e", StartedAt: 10, EndedAt: 20, Stages: []Count64{{"s", 1 << 40}}, ReusedChunks: 1, Calls: 2,
