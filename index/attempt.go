@@ -135,7 +135,11 @@ func (a *attempt) work(ctx context.Context) error {
 
 // cut makes the chunks of the text.
 func (a *attempt) cut(ctx context.Context) error {
-	spans, err := a.p.cfg.Options.Chunker.Split(ctx, a.text)
+	chunker, err := a.p.chunkerOf(a.doc.Pending, a.old)
+	if err != nil {
+		return err
+	}
+	spans, err := chunker.Split(ctx, a.text)
 	if err != nil {
 		return err
 	}
@@ -149,7 +153,7 @@ func (a *attempt) cut(ctx context.Context) error {
 			return err
 		}
 		c := record.Chunk{Doc: a.doc.ID, Order: i, Start: s.Start, End: s.End, Tokens: s.Tokens, Path: a.doc.Pending.Path,
-			Content: s.Text(a.text), Extractor: a.p.cfg.Extractor.ID()}
+			Content: s.Text(a.text), Context: s.Context, Extractor: a.p.cfg.Extractor.ID()}
 		if c.Tokens == 0 {
 			c.Tokens = tok.Count(c.Content)
 		}

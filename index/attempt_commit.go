@@ -21,7 +21,7 @@ func (a *attempt) prepare(ctx context.Context, edits []*edit) error {
 			return err
 		}
 		for _, i := range at {
-			texts = append(texts, a.p.fit(a.chunks[i].Content))
+			texts = append(texts, a.p.embedText(&a.chunks[i]))
 		}
 	}
 	vectors, n, err := a.p.embedEdits(ctx, edits, texts)
@@ -39,17 +39,17 @@ func (a *attempt) prepare(ctx context.Context, edits []*edit) error {
 // numbers of the chunks that have to be embedded.
 func (a *attempt) storedVectors() (missing []int, err error) {
 	a.vectors = make([][]float32, len(a.chunks))
-	known := make(map[string]int, len(a.old))
+	known := make(map[chunkText]int, len(a.old))
 	for i := range a.old {
-		known[a.old[i].Content] = i
+		known[textOf(&a.old[i])] = i
 	}
 	var from, to []int // chunks that move
 	for i := range a.chunks {
-		j, ok := known[a.chunks[i].Content]
+		j, ok := known[textOf(&a.chunks[i])]
 		switch {
 		case !ok:
 			missing = append(missing, i)
-		case i < len(a.old) && a.old[i].Content == a.chunks[i].Content: // stays where it is
+		case i < len(a.old) && textOf(&a.old[i]) == textOf(&a.chunks[i]): // stays where it is
 		default:
 			from, to = append(from, j), append(to, i)
 		}
@@ -140,6 +140,7 @@ func (a *attempt) stage(b *kv.Batch) error {
 		return err
 	}
 	d.Status, d.Current, d.Pending = record.StatusProcessed, d.Pending, nil
+	d.Current.Spans = nil // the chunks have them
 	d.Contents, d.Attempts = a.contents, a.stats
 	d.UpdatedAt = p.cfg.Now().UnixNano()
 	d.Attempts.Tries, d.Attempts.EndedAt = a.doc.Attempts.Tries, d.UpdatedAt

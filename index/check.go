@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/glimdb/db/index/chunk"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/internal/space"
@@ -32,7 +33,7 @@ func (p Problem) String() string { return "index: " + p.Rule + ": " + p.What }
 func (p *Pipeline) Check(ctx context.Context, r kv.Reader) iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
 		c := &checker{p: p, ctx: ctx, r: r, ws: p.cfg.Workspace, yield: yield, docs: make(map[uint64]*docRef)}
-		for _, step := range []func() error{c.documents, c.texts, c.chunks, c.indexes, c.sources, c.objects, c.vectors} {
+		for _, step := range []func() error{c.decisions, c.documents, c.texts, c.chunks, c.indexes, c.sources, c.objects, c.vectors} {
 			if err := step(); err != nil {
 				if !errors.Is(err, errStop) {
 					yield(Problem{}, fmt.Errorf("index: check: %w", err))
@@ -54,6 +55,7 @@ type checker struct {
 	yield func(Problem, error) bool
 
 	docs   map[uint64]*docRef
+	names  *resolver
 	chunkN int // chunk rows
 	links  int // (object, document) pairs that documents list
 }
@@ -167,6 +169,11 @@ func (c *checker) document(d *record.Document) error {
 	for _, v := range []*record.Version{d.Current, d.Pending} {
 		if v == nil {
 			continue
+		}
+		if _, err := chunk.ParseSpec(v.Chunker); err != nil {
+			if err := c.report("value", "document %q: %v", d.ID, err); err != nil {
+				return err
+			}
 		}
 		if err := c.want("I7", record.HashKey(c.ws, v.Hash, d.ID), true, "document %q: hash entry", d.ID); err != nil {
 			return err

@@ -84,6 +84,12 @@ func CleanText(text string, policy InvalidPolicy) (string, CleanReport, error) {
 	return strings.TrimSpace(text), r, nil
 }
 
+// cleanPart cleans a part of a text as CleanText cleans all of it, white space at its ends kept.
+func cleanPart(s string) string {
+	s, _ = removeControls(html.UnescapeString(strings.ToValidUTF8(s, "")))
+	return s
+}
+
 // sanitize cleans text that a model or a caller gave for a field of a record.
 func sanitize(s string) string {
 	s = html.UnescapeString(strings.TrimSpace(strings.ToValidUTF8(s, "")))

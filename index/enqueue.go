@@ -196,7 +196,8 @@ func (e *enqueueing) document(b *kv.Batch, c *incoming, out *Outcome) error {
 		return &DuplicateError{ID: c.id, Status: d.Status.String()}
 	}
 	if same && e.policy == Put {
-		same = latest.Path == v.Path && latest.Time.Equal(v.Time) && latest.Metadata.Equal(v.Metadata)
+		same = latest.Path == v.Path && latest.Time.Equal(v.Time) && latest.Metadata.Equal(v.Metadata) &&
+			(!c.cut || latest.Chunker == v.Chunker)
 	}
 	switch {
 	case same && d.Status == record.StatusProcessed && !d.Contents.Incomplete():

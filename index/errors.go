@@ -52,7 +52,7 @@ func (e *OptionError) Unwrap() []error {
 type DocumentError struct {
 	Index int    // place in the call
 	ID    string // as given; may be empty
-	Field string // "id", "text", "path", "metadata", "time", "track"
+	Field string // "id", "text", "path", "metadata", "time", "chunking", "chunks", ..., "track"
 	Err   error
 }
 
@@ -110,6 +110,20 @@ func (e *NotFoundError) Error() string {
 
 // Unwrap returns kv.ErrNotFound.
 func (e *NotFoundError) Unwrap() error { return kv.ErrNotFound }
+
+// ChunkerError says that a document waits for a chunker of the caller's that is not there. Opening the database
+// with it and retrying the document helps, and so does putting the document again. ErrConfig is in its chain.
+type ChunkerError struct {
+	ID    string // of Options.Chunker when the document was enqueued
+	Given string // ID of Options.Chunker now; "none" without one
+}
+
+func (e *ChunkerError) Error() string {
+	return fmt.Sprintf("%v: the document was enqueued for the chunker %s, and Options.Chunker is %s", ErrConfig, brief.Quote(e.ID), brief.Quote(e.Given))
+}
+
+// Unwrap returns ErrConfig.
+func (e *ChunkerError) Unwrap() error { return ErrConfig }
 
 // ChunkError says which chunk could not be extracted. Replies of the other chunks are kept by the reply
 // cache.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -58,6 +59,8 @@ type ExportedVersion struct {
 	Time     time.Time       `json:"time,omitzero"` // the document's own, in UTC
 	Bytes    int             `json:"bytes"`
 	Removed  int             `json:"removed,omitempty"`
+	Chunking json.RawMessage `json:"chunking,omitempty"` // a chunk.Spec
+	Spans    []record.Span   `json:"spans,omitempty"`
 }
 
 // Volatile is what the logical state does not comprise.
@@ -223,7 +226,8 @@ func exportVersion(v *record.Version) *ExportedVersion {
 	if v == nil {
 		return nil
 	}
-	return &ExportedVersion{Hash: v.Hash, Path: v.Path, Metadata: v.Metadata, Time: v.Time, Bytes: v.Bytes, Removed: v.Removed}
+	return &ExportedVersion{Hash: v.Hash, Path: v.Path, Metadata: v.Metadata, Time: v.Time, Bytes: v.Bytes, Removed: v.Removed,
+		Chunking: json.RawMessage(v.Chunker), Spans: v.Spans}
 }
 
 func exportObject(o record.Object) []string {

@@ -70,10 +70,10 @@ func (a *attempt) extract(ctx context.Context) error {
 
 // reuse takes over what is known of equal chunks and returns the numbers of the others.
 func (a *attempt) reuse(sources [][]record.Source) (missing []int) {
-	known := make(map[string]*record.Chunk, len(a.old))
+	known := make(map[chunkText]*record.Chunk, len(a.old))
 	for i := range a.old {
 		if c := &a.old[i]; !c.Truncated && !c.Unusable && c.Extractor == a.p.cfg.Extractor.ID() {
-			known[c.Content] = c
+			known[textOf(c)] = c
 		}
 	}
 	byOrder := make(map[int][]record.Source)
@@ -84,7 +84,7 @@ func (a *attempt) reuse(sources [][]record.Source) (missing []int) {
 	}
 	for i := range a.chunks {
 		c := &a.chunks[i]
-		was := known[c.Content]
+		was := known[textOf(c)]
 		if was == nil {
 			missing = append(missing, i)
 			continue
@@ -102,7 +102,7 @@ func (a *attempt) extractOne(ctx context.Context, c *record.Chunk) (_ []record.S
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	x, err := a.p.cfg.Extractor.Extract(ctx, ExtractInput{ChunkID: c.ID(), Path: c.Path, Text: c.Content})
+	x, err := a.p.cfg.Extractor.Extract(ctx, ExtractInput{ChunkID: c.ID(), Path: c.Path, Context: c.Context, Text: c.Content})
 	if err != nil {
 		return nil, err
 	}

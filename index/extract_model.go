@@ -122,7 +122,7 @@ func (x *ModelExtractor) ID() string { return x.id }
 func (x *ModelExtractor) Extract(ctx context.Context, in ExtractInput) (Extraction, error) {
 	messages := []llm.Message{
 		{Role: llm.System, Content: x.system},
-		{Role: llm.User, Content: prompt.ExtractUser(x.params, "", in.Text)},
+		{Role: llm.User, Content: prompt.ExtractUser(x.params, "", in.InContext())},
 	}
 	text, out, err := x.ask(ctx, llm.PurposeExtract, in.ChunkID, messages)
 	if err != nil {

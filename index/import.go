@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/glimdb/db/index/chunk"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
@@ -124,8 +125,13 @@ func importDocument(b *kv.Batch, ws string, e *ExportedDocument) error {
 		vol = &Volatile{}
 	}
 	rev := uint64(b.LSN()) + 1
-	d.Current = importVersion(e.Current, rev, vol.CurrentTrack, vol.CurrentEnqueued)
-	d.Pending = importVersion(e.Pending, rev, vol.PendingTrack, vol.PendingEnqueued)
+	var err error
+	if d.Current, err = importVersion(e.Current, rev, vol.CurrentTrack, vol.CurrentEnqueued); err != nil {
+		return err
+	}
+	if d.Pending, err = importVersion(e.Pending, rev, vol.PendingTrack, vol.PendingEnqueued); err != nil {
+		return err
+	}
 	if d.Pending != nil {
 		d.Pending.Priority = vol.Priority
 	}
@@ -165,10 +171,14 @@ func importDocument(b *kv.Batch, ws string, e *ExportedDocument) error {
 	return putDocument(b, ws, d)
 }
 
-func importVersion(e *ExportedVersion, rev uint64, track string, enqueued int64) *record.Version {
+func importVersion(e *ExportedVersion, rev uint64, track string, enqueued int64) (*record.Version, error) {
 	if e == nil {
-		return nil
+		return nil, nil
+	}
+	spec, err := chunk.ParseSpec(string(e.Chunking))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errEntry, err)
 	}
 	return &record.Version{Rev: rev, Hash: e.Hash, Path: e.Path, Metadata: e.Metadata, Time: e.Time.UTC(), Bytes: e.Bytes,
-		Removed: e.Removed, Track: track, EnqueuedAt: enqueued}
+		Removed: e.Removed, Track: track, EnqueuedAt: enqueued, Chunker: spec.String(), Spans: e.Spans}, nil
 }

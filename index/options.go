@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/glimdb/db/index/chunk"
@@ -18,13 +17,18 @@ import (
 // Options are the knobs of the write side. The zero value is valid; every field may differ on reopen.
 // Objects whose records did not change keep what earlier options made of them.
 type Options struct {
-	// Chunker cuts documents; nil: windows of ChunkTokens tokens that overlap by ChunkOverlap. Chunks of a Chunker
-	// that are larger, by the engine's count, are cut into such windows.
+	// Chunking is how documents are cut that say nothing of their own (Document.Chunking); the zero value: windows.
+	// Its Size and Overlap, where 0, are ChunkTokens and ChunkOverlap. What holds for a document is fixed when it is
+	// enqueued: documents that wait, and those that are stored, are not touched by other options.
+	Chunking chunk.Spec
+	// Chunker replaces Chunking by a chunker of the caller's. Chunks that are over ChunkTokens, by the engine's count,
+	// are cut into windows. A document that waits is processed only with the Chunker, by its ID, that it was enqueued
+	// for (else *ChunkerError).
 	Chunker chunk.Chunker
-	// ChunkTokens is the size of a window and the largest chunk; 0: 1200, range 1 to 2³⁰.
+	// ChunkTokens is the largest chunk; 0: 1200, range 1 to 2³⁰.
 	ChunkTokens int
-	// ChunkOverlap is the number of tokens that a window shares with the next; 0: 100 (or less when the
-	// window is small), negative: none; less than ChunkTokens.
+	// ChunkOverlap is the number of tokens that a chunk shares with the next; 0: 100 (at most a quarter of
+	// ChunkTokens), negative: none; less than ChunkTokens.
 	ChunkOverlap int
 	// Workers is the number of documents processed at the same time; 0: 3, range 1 to 64.
 	Workers int
@@ -73,8 +77,7 @@ const (
 // will count.
 func (o Options) Validate(tok llm.Tokenizer) error {
 	o, err := o.withDefaults()
-	_, cerr := o.chunker(tok)
-	return errors.Join(err, cerr)
+	return errors.Join(err, o.checkChunking(tok))
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -96,52 +99,6 @@ func (o Options) withDefaults() (Options, error) {
 	set("SummaryTokens", &o.SummaryTokens, defaultSummaryTok, 1, maxTokens)
 	set("EmbedTokens", &o.EmbedTokens, 0, 0, maxTokens)
 	return o, errors.Join(errs...)
-}
-
-// chunker returns the chunker of the options, under the embedding model's limit.
-func (o Options) chunker(tok llm.Tokenizer) (chunk.Chunker, error) {
-	size, overlap := o.ChunkTokens, o.ChunkOverlap
-	if size == 0 {
-		size = chunk.DefaultSize
-	}
-	switch {
-	case overlap == 0:
-		overlap = min(chunk.DefaultOverlap, size/4) // small windows are for tests and tiny texts
-	case overlap < 0:
-		overlap = 0
-	}
-	w, err := chunk.NewWindow(tok, size, overlap)
-	if err != nil {
-		return nil, windowError(err)
-	}
-	if o.Chunker == nil && o.EmbedTokens <= 0 {
-		return anyLines{w}, nil
-	}
-	most := size
-	if o.EmbedTokens > 0 {
-		most = min(most, o.EmbedTokens)
-	}
-	limit, err := chunk.NewWindow(tok, most, min(overlap, most/2), chunk.WithDrift(0))
-	if err != nil {
-		return nil, err
-	}
-	if o.Chunker == nil {
-		return anyLines{chunk.Limit(w, limit, false)}, nil
-	}
-	return chunk.Limit(o.Chunker, limit, false), nil
-}
-
-// windowError names the option behind a setting of the window.
-func windowError(err error) error {
-	var c *chunk.ConfigError
-	if !errors.As(err, &c) {
-		return err
-	}
-	field := map[string]string{"size": "ChunkTokens", "overlap": "ChunkOverlap"}[c.Field]
-	if field == "" {
-		return err
-	}
-	return &OptionError{Field: field, Value: c.Value, Want: strings.TrimPrefix(c.Reason, "must be "), Err: err}
 }
 
 func (o Options) caps() Caps {
@@ -203,10 +160,8 @@ func (c Config) withDefaults() (Config, error) {
 	var err error
 	if c.Options, err = c.Options.withDefaults(); err != nil {
 		errs = append(errs, err)
-	} else if c.Tokenizer != nil {
-		if c.Options.Chunker, err = c.Options.chunker(c.Tokenizer); err != nil {
-			errs = append(errs, err)
-		}
+	} else if err = c.Options.checkChunking(c.Tokenizer); err != nil {
+		errs = append(errs, err)
 	}
 	return c, errors.Join(errs...)
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/glimdb/db/index/chunk"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/internal/space"
@@ -24,6 +25,8 @@ type Info struct {
 	Removed  int            `json:"removed,omitempty"`
 	Track    string         `json:"track"`
 	Priority int8           `json:"priority,omitempty"`
+	// Chunking is how the text is cut, fixed when it was enqueued.
+	Chunking chunk.Spec `json:"chunking"`
 	// CreatedAt is when the id was first enqueued, UpdatedAt when the visible version became visible.
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	UpdatedAt time.Time `json:"updated_at,omitzero"`
@@ -73,6 +76,7 @@ func infoOf(d *record.Document) Info {
 	if v != nil {
 		i.Path, i.Metadata, i.Time, i.Bytes, i.Removed = v.Path, v.Metadata, v.Time, v.Bytes, v.Removed
 		i.Track, i.Priority, i.EnqueuedAt = v.Track, v.Priority, timeOf(v.EnqueuedAt)
+		i.Chunking, _ = chunk.ParseSpec(v.Chunker) // Check reports what cannot be read
 	}
 	for _, s := range a.Stages {
 		if i.Stages == nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/glimdb/db/index/chunk"
+	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
 )
 
@@ -32,6 +34,13 @@ type Document struct {
 	// Priority moves the document before all waiting ones of lower priority and behind those of higher; among equals
 	// the order of enqueue decides. -128 to 127. It changes when a document is processed, never what comes out.
 	Priority int8
+	// Chunking is how this document is cut; zero fields are those of Options. Nil: as Options say when it is enqueued,
+	// and no reason to cut a text again that is stored already.
+	Chunking *chunk.Spec
+	// Chunks are the chunks of a caller who has cut Text: spans of it as it stands here, in order (C1 to C3 of package
+	// chunk, but that white space at their ends is cut off here); Tokens are not looked at. A chunk over the size is cut
+	// into windows. Text that lies in none is stored and not indexed. Nil: Chunking.
+	Chunks []chunk.Span
 	// Track groups documents, those of one job for example, for Filter.Track; at most MaxTrackBytes. Empty: the track
 	// of the Enqueue call.
 	Track string
@@ -44,13 +53,18 @@ type Extractor interface {
 	ID() string
 }
 
-// ExtractInput is one chunk. ChunkID and Path are for messages: what is extracted must depend on Text
-// alone, since the records of a chunk are taken over when its document is replaced or moved.
+// ExtractInput is one chunk. ChunkID and Path are for messages: what is extracted must depend on Context and
+// Text alone, since the records of a chunk are taken over when its document is replaced or moved.
 type ExtractInput struct {
 	ChunkID string
 	Path    string
+	// Context is chunk.Span's: headings above the text, not part of it. Empty unless the chunker tells.
+	Context string
 	Text    string
 }
+
+// InContext is the text with its context before it, as a model reads it best.
+func (in ExtractInput) InContext() string { return record.InContext(in.Context, in.Text) }
 
 // EntityRecord is one mention of an entity as extracted, names already normalised.
 type EntityRecord struct {

@@ -21,6 +21,7 @@ type incoming struct {
 	id, text string
 	version  record.Version
 	repeated bool
+	cut      bool // the caller says how
 }
 
 // validate cleans and checks every document of a call.
@@ -58,6 +59,12 @@ func (p *Pipeline) validate(docs []Document, track string, now time.Time) (list 
 			Priority: d.Priority}}
 		sum := sha256.Sum256([]byte(text))
 		c.version.Hash = hex.EncodeToString(sum[:])
+		c.cut = d.Chunking != nil || d.Chunks != nil
+		if text != "" {
+			if field, err := p.freeze(&c.version, &d, text); err != nil {
+				refuse(field, err)
+			}
+		}
 		if seen[id] {
 			if c.repeated = d.ID == ""; !c.repeated {
 				refuse("id", &DuplicateError{ID: id})
