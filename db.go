@@ -121,7 +121,8 @@ func (d *DB) wire() (err error) {
 		Extractor: d.models.extractor, Summarizer: d.models.summarizer,
 		Embedder: d.models.embedder, Tokenizer: d.models.tokenizer,
 		Layout: vector.Config{Kind: o.Vectors.Kind, Quantization: o.Vectors.Quantization,
-			M: o.Vectors.M, EfConstruction: o.Vectors.EfConstruction},
+			M: o.Vectors.M, EfConstruction: o.Vectors.EfConstruction,
+			ExtendCandidates: o.Vectors.ExtendCandidates, KeepPruned: o.Vectors.KeepPruned},
 		Admit: d.stampModels, Options: o.Index, Now: o.Now, Logger: o.Logger,
 	})
 	if err != nil {

@@ -65,6 +65,9 @@ type collectionRecord struct {
 	EfConstruction int    `json:"ef_construction"`
 	Kind           string `json:"kind"`
 	Quantization   string `json:"quantization"`
+
+	ExtendCandidates bool `json:"extend_candidates,omitempty"`
+	KeepPruned       bool `json:"keep_pruned,omitempty"`
 }
 
 type vectorRecord struct {
@@ -189,7 +192,8 @@ func (x *dumper) collections() error {
 		}
 		open, kept = append(open, c), append(kept, name)
 		cfg := c.Config()
-		rec := collectionRecord{cfg.Metric.String(), cfg.Dim, cfg.Model, cfg.M, cfg.EfConstruction, cfg.Kind.String(), cfg.Quantization.String()}
+		rec := collectionRecord{cfg.Metric.String(), cfg.Dim, cfg.Model, cfg.M, cfg.EfConstruction, cfg.Kind.String(), cfg.Quantization.String(),
+			cfg.ExtendCandidates, cfg.KeepPruned}
 		if err := x.w.Record(kindCollection, []string{name}, rec, nil); err != nil {
 			return err
 		}

@@ -254,7 +254,8 @@ func (l *loader) vector(b *kv.Batch, rec *dump.Record) error {
 		if err := rec.Decode(&v, nil); err != nil {
 			return err
 		}
-		c := vector.Config{Dim: v.Dim, Model: v.Model, M: v.M, EfConstruction: v.EfConstruction}
+		c := vector.Config{Dim: v.Dim, Model: v.Model, M: v.M, EfConstruction: v.EfConstruction,
+			ExtendCandidates: v.ExtendCandidates, KeepPruned: v.KeepPruned}
 		err := errors.Join(named("metric", &c.Metric, vector.L2, v.Metric), named("kind", &c.Kind, vector.IVF, v.Kind),
 			named("quantization", &c.Quantization, vector.Binary, v.Quantization))
 		if err != nil {

@@ -86,6 +86,8 @@ type VectorOptions struct {
 	M int
 	// EfConstruction is the beam width of insertion; 0: 128, range 16 to 2,048.
 	EfConstruction int
+	// ExtendCandidates and KeepPruned are choices of how a graph links vectors, which vector.Config explains.
+	ExtendCandidates, KeepPruned bool
 	// ExactBytes is the size of a collection's int8 codes (a byte a dimension and vector) up to which it is
 	// only scanned, which is exact; above, it gets an index. 0: 2 MiB; negative: every collection has an
 	// index. It may differ on every Open.

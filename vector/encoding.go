@@ -44,6 +44,13 @@ func indexPrefix(ws string, id collectionID) []byte {
 	return codec.AppendKeyUint64(space.In(ws, space.HNSW), uint64(id))
 }
 
+// Choices of a configuration, a bit each. On disk.
+const (
+	choiceExtendCandidates = 1 << iota
+	choiceKeepPruned
+	choices // the first bit that is none
+)
+
 func encodeMeta(id collectionID, c Config) []byte {
 	b := codec.AppendUvarint(nil, uint64(id))
 	b = codec.AppendUvarint(b, uint64(c.Metric))
@@ -52,7 +59,15 @@ func encodeMeta(id collectionID, c Config) []byte {
 	b = codec.AppendUvarint(b, uint64(c.M))
 	b = codec.AppendUvarint(b, uint64(c.EfConstruction))
 	b = codec.AppendUvarint(b, uint64(c.Kind))
-	return codec.AppendUvarint(b, uint64(c.Quantization))
+	b = codec.AppendUvarint(b, uint64(c.Quantization))
+	var made uint64
+	if c.ExtendCandidates {
+		made |= choiceExtendCandidates
+	}
+	if c.KeepPruned {
+		made |= choiceKeepPruned
+	}
+	return codec.AppendUvarint(b, made)
 }
 
 func decodeMeta(name string, v []byte) (collectionID, Config, error) {
@@ -64,15 +79,23 @@ func decodeMeta(name string, v []byte) (collectionID, Config, error) {
 	if r.Err() == nil && r.Len() > 0 { // records of older stores end here
 		kind, quant = r.Uvarint(), r.Uvarint()
 	}
+	made := uint64(0)
+	if r.Err() == nil && r.Len() > 0 { // or here
+		made = r.Uvarint()
+	}
 	if err := r.Done(); err != nil {
 		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: %w", kv.ErrCorrupt, name, err)
 	}
 	if metric > uint64(L2) {
 		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: metric %d", kv.ErrCorrupt, name, metric)
 	}
+	if made >= choices {
+		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: choices %b", kv.ErrCorrupt, name, made)
+	}
 	if kind > uint64(IVF) || quant > uint64(Binary) {
 		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: kind %d, quantization %d", kv.ErrCorrupt, name, kind, quant)
 	}
+	c.ExtendCandidates, c.KeepPruned = made&choiceExtendCandidates != 0, made&choiceKeepPruned != 0
 	c.Metric, c.Kind, c.Quantization = Metric(metric), Kind(kind), Quantization(quant)
 	if full, err := c.withDefaults(name); err != nil || full != c {
 		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: %v", kv.ErrCorrupt, name, c)

@@ -11,6 +11,7 @@ import (
 
 func FuzzDecodeMeta(f *testing.F) {
 	f.Add(encodeMeta(newCollectionID(7, 3), Config{Metric: L2, Dim: 384, Model: "m", M: 16, EfConstruction: 128}))
+	f.Add(encodeMeta(newCollectionID(7, 3), Config{Dim: 8, M: 4, EfConstruction: 16, Kind: IVF, ExtendCandidates: true}))
 	f.Add([]byte{})
 	f.Add([]byte{1, 255, 1})
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -26,6 +27,37 @@ func FuzzDecodeMeta(f *testing.F) {
 			t.Errorf("%v %v became %v %v: %v", id, c, again, d, err)
 		}
 	})
+}
+
+// A configuration is what was stored; records of stores from before a field had it at its default; what no version
+// wrote is corruption.
+func TestDecodeMeta(t *testing.T) {
+	full := Config{Metric: Dot, Dim: 9, Model: "m", Kind: IVF, Quantization: Binary, M: 5, EfConstruction: 17, ExtendCandidates: true, KeepPruned: true}
+	stored := encodeMeta(newCollectionID(7, 3), full)
+	before := full
+	before.ExtendCandidates, before.KeepPruned = false, false
+	first := before
+	first.Kind, first.Quantization = HNSW, Int8
+	for _, is := range []struct {
+		name string
+		b    []byte
+		want Config
+	}{
+		{"full", stored, full},
+		{"before choices", stored[:len(stored)-1], before},
+		{"before kinds", stored[:len(stored)-3], first},
+		{"half of what kinds added", stored[:len(stored)-2], Config{}},
+		{"cut", stored[:len(stored)-4], Config{}},
+		{"longer", append(bytes.Clone(stored), 0), Config{}},
+		{"choices that are none", append(bytes.Clone(stored[:len(stored)-1]), choices), Config{}},
+	} {
+		switch _, got, err := decodeMeta("c", is.b); {
+		case is.want == Config{} && !errors.Is(err, kv.ErrCorrupt):
+			t.Errorf("%s: %v, %v", is.name, got, err)
+		case is.want != Config{} && (err != nil || got != is.want):
+			t.Errorf("%s: %v, %v, want %v", is.name, got, err, is.want)
+		}
+	}
 }
 
 func FuzzDecodeRow(f *testing.F) {

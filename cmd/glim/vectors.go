@@ -33,6 +33,10 @@ type collectionRow struct {
 	Dim          int          `json:"dim"`
 	Kind         string       `json:"kind"`
 	Quantization string       `json:"quantization"`
+	M            int          `json:"m"`
+	Ef           int          `json:"ef_construction"`
+	Extend       bool         `json:"extend_candidates,omitempty"`
+	KeepPruned   bool         `json:"keep_pruned,omitempty"`
 	Model        string       `json:"model,omitempty"`
 	Documents    bool         `json:"documents"` // written by documents
 	Stats        vector.Stats `json:"stats"`
@@ -43,6 +47,7 @@ func rowOf(name string, v *db.Vectors) (collectionRow, error) {
 	c := v.Config()
 	return collectionRow{
 		Name: name, Vectors: n, Metric: c.Metric.String(), Dim: c.Dim, Kind: c.Kind.String(), Quantization: c.Quantization.String(),
+		M: c.M, Ef: c.EfConstruction, Extend: c.ExtendCandidates, KeepPruned: c.KeepPruned,
 		Model: c.Model, Documents: v.OfDocuments(), Stats: v.Stats(),
 	}, err
 }

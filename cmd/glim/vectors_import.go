@@ -28,6 +28,7 @@ type vectorsImportFlags struct {
 	metric, kind, quantization string
 	model                      string
 	m, efConstruction          int
+	extend, keepPruned         bool
 	batch                      int
 }
 
@@ -71,13 +72,15 @@ how many vectors were committed before; importing the mended file again replaces
 	fl.StringVar(&f.model, "model", "", "name of the model that made the vectors, kept with the collection")
 	fl.IntVar(&f.m, "m", 0, "links per vector of a graph index, 4 to 64; 0: the default")
 	fl.IntVar(&f.efConstruction, "ef-construction", 0, "width of the search that places a vector, 16 to 2,048; 0: the default")
+	fl.BoolVar(&f.extend, "extend-candidates", false, "choose links among the neighbours of near vectors, too: for tight, distant clumps; slow")
+	fl.BoolVar(&f.keepPruned, "keep-pruned", false, "fill free links with near vectors that others stand for")
 	fl.IntVar(&f.batch, "batch", 1000, "vectors in one commit, 1 to 100,000")
 	return cmd
 }
 
 // config reads the flags that a collection is created with.
 func (f *vectorsImportFlags) config() (vector.Config, error) {
-	c := vector.Config{Model: f.model, M: f.m, EfConstruction: f.efConstruction}
+	c := vector.Config{Model: f.model, M: f.m, EfConstruction: f.efConstruction, ExtendCandidates: f.extend, KeepPruned: f.keepPruned}
 	err := errors.Join(
 		named("metric", f.metric, &c.Metric, vector.L2),
 		named("kind", f.kind, &c.Kind, vector.IVF),

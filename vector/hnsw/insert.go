@@ -34,6 +34,9 @@ func (x *Index) Insert(slot uint32) {
 		for _, k := range w.pool {
 			w.cands = append(w.cands, candidate{slotOf(k), distOf(k)})
 		}
+		if x.o.Config.ExtendCandidates {
+			w.extend(slot, l, w.probe)
+		}
 		chosen[l] = slices.Clone(w.choose(slot, w.cands, x.m, nil))
 	}
 	// From the ground up: a search that meets the node on a level finds it linked on all below.
@@ -57,11 +60,12 @@ func (x *Index) builder() *walker {
 }
 
 // choose returns up to m diverse candidates, nearest first: one is taken when it is nearer to the node
-// than to any taken before (Malkov and Yashunin, algorithm 4). Those in keep are always taken. Equal
-// distances are ordered by a hash with the node, so that copies of a vector do not all choose the same
-// links. cands is sorted in place; the result is valid until the next call.
+// than to any taken before (Malkov and Yashunin, algorithm 4). Those in keep are always taken; with KeepPruned
+// the nearest of those passed over fill what is left of m. Equal distances are ordered by a hash with the node,
+// so that copies of a vector do not all choose the same links. cands is sorted in place; the result is valid
+// until the next call.
 func (w *walker) choose(node uint32, cands []candidate, m int, keep []uint32) []uint32 {
-	w.chosen = append(w.chosen[:0], keep...)
+	w.chosen, w.pruned = append(w.chosen[:0], keep...), w.pruned[:0]
 	slices.SortFunc(cands, func(a, b candidate) int {
 		if c := cmp.Compare(a.dist, b.dist); c != 0 {
 			return c
@@ -91,9 +95,32 @@ func (w *walker) choose(node uint32, cands []candidate, m int, keep []uint32) []
 		}
 		if good {
 			w.chosen = append(w.chosen, c.slot)
+		} else if w.x.o.Config.KeepPruned {
+			w.pruned = append(w.pruned, c.slot)
 		}
 	}
+	w.chosen = append(w.chosen, w.pruned[:min(len(w.pruned), m-len(w.chosen))]...)
 	return w.chosen
+}
+
+// extend adds to the candidates of node what they link to on a level (extendCandidates of algorithm 4). p holds
+// the vector of node.
+func (w *walker) extend(node uint32, level int, p *vector.Probe) {
+	w.begin()
+	w.visit(node)
+	for _, c := range w.cands {
+		w.visit(c.slot)
+	}
+	limit := p.Limit()
+	for _, c := range w.cands[:len(w.cands):len(w.cands)] {
+		n := w.fresh(c.slot, level, limit)
+		p.Distances(w.ids[:n], w.out[:n])
+		for i, s := range w.ids[:n] {
+			if !w.x.dies(s) {
+				w.cands = append(w.cands, candidate{s, w.out[i]})
+			}
+		}
+	}
 }
 
 // backlink adds to's link to slot on a level, choosing anew among its links when they are full.
@@ -134,6 +161,9 @@ func (w *walker) set(node uint32, level int, links []uint32) {
 		for i, s := range part {
 			w.cands = append(w.cands, candidate{s, w.out[i]})
 		}
+	}
+	if x.o.Config.ExtendCandidates {
+		w.extend(node, level, w.other)
 	}
 	x.set(node, level, w.choose(node, w.cands, m, w.keep))
 }

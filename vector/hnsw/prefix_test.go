@@ -235,7 +235,19 @@ func TestNewGraphReplacesTheStoredOne(t *testing.T) {
 }
 
 // graphOf returns the points of a collection of n vectors and the index over them.
-func graphOf(t *testing.T, n int) (points *vector.Points, x vector.Index) {
+func graphOf(t *testing.T, n int) (*vector.Points, vector.Index) {
+	t.Helper()
+	return indexOf(t, vector.Config{Dim: 8, EfConstruction: 32}, around(newRand(t, 6), n, 8))
+}
+
+// pointsOf returns vectors as the points of a collection; slot i holds vector i.
+func pointsOf(t *testing.T, c vector.Config, vectors [][]float32) *vector.Points {
+	t.Helper()
+	points, _ := indexOf(t, c, vectors)
+	return points
+}
+
+func indexOf(t *testing.T, c vector.Config, vectors [][]float32) (points *vector.Points, x vector.Index) {
 	t.Helper()
 	s := newStore(t, indexAlways)
 	s.close()
@@ -244,7 +256,7 @@ func graphOf(t *testing.T, n int) (points *vector.Points, x vector.Index) {
 		return &spy{x, func(p *vector.Points) { points = p }}
 	}
 	s.open()
-	load(s, s.create("v", vector.Config{Dim: 8, EfConstruction: 32}), around(newRand(t, 6), n, 8))
+	load(s, s.create("v", c), vectors)
 	s.close()
 	return points, x
 }

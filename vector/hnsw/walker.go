@@ -24,6 +24,7 @@ type walker struct {
 
 	// Of the feeding goroutine only.
 	chosen []uint32 // choose: the result
+	pruned []uint32 // choose: candidates passed over, nearest first
 	cands  []candidate
 	keep   []uint32 // set: the links that stay
 	found  []uint32 // Remove: the nodes that link to the removed one
