@@ -47,6 +47,8 @@ var (
 	ErrText = index.ErrText
 	// ErrDuplicate: the id is taken by another text, in the database or earlier in the call.
 	ErrDuplicate = index.ErrDuplicate
+	// ErrQueueFull: more documents would wait than Index.MaxPending; *index.QueueFullError has the numbers.
+	ErrQueueFull = index.ErrQueueFull
 	// ErrMismatch: the documents were indexed with another tokenizer, embedding model or dimension;
 	// *MismatchError names both sides.
 	ErrMismatch = errors.New("db: model mismatch")

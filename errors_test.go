@@ -130,6 +130,11 @@ var reach = map[string]struct {
 		insert(t, d, doc("a", "one"))
 		return second(d.Insert(ctx, doc("a", "two")))
 	}},
+	"ErrQueueFull": {db.ErrQueueFull, func(t *testing.T) error {
+		o := testOptions(nil)
+		o.Index.MaxPending = 1
+		return second(openTest(t, o).Enqueue(ctx, index.Put, doc("a", "E A (one)"), doc("b", "E B (two)")))
+	}},
 	"ErrMismatch": {db.ErrMismatch, func(t *testing.T) error {
 		o := testOptions(vfs.NewMem())
 		d, err := db.Open("glim.db", db.WithOptions(o))
@@ -308,6 +313,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 		"Index.ChunkTokens":      func(o *db.Options) { o.Index.ChunkTokens = -1 },
 		"Index.ChunkOverlap":     func(o *db.Options) { o.Index.ChunkTokens, o.Index.ChunkOverlap = 10, 10 },
 		"Index.Workers":          func(o *db.Options) { o.Index.Workers = 65 },
+		"Index.MaxPending":       func(o *db.Options) { o.Index.MaxPending = -1 },
 		"Index.ChunkWorkers":     func(o *db.Options) { o.Index.ChunkWorkers = 257 },
 		"Index.MaxSources":       func(o *db.Options) { o.Index.MaxSources = -1 },
 		"Index.MaxPaths":         func(o *db.Options) { o.Index.MaxPaths = -1 },

@@ -293,11 +293,15 @@ func TestNilContext(t *testing.T) {
 	d := openTest(t, testOptions(vfs.NewMem()))
 	var none context.Context
 	calls := map[string]func() error{
-		"Insert":    func() error { _, err := d.Insert(none, doc("a", "E A (one)\n")); return err },
-		"Put":       func() error { _, err := d.Put(none, doc("a", "E A (one)\n")); return err },
-		"Enqueue":   func() error { _, err := d.Enqueue(none, index.Insert, doc("a", "E A (one)\n")); return err },
-		"Process":   func() error { _, err := d.Process(none, index.ProcessOptions{}); return err },
-		"Delete":    func() error { _, err := d.Delete(none, "a"); return err },
+		"Insert":  func() error { _, err := d.Insert(none, doc("a", "E A (one)\n")); return err },
+		"Put":     func() error { _, err := d.Put(none, doc("a", "E A (one)\n")); return err },
+		"Enqueue": func() error { _, err := d.Enqueue(none, index.Insert, doc("a", "E A (one)\n")); return err },
+		"Process": func() error { _, err := d.Process(none, index.ProcessOptions{}); return err },
+		"Delete":  func() error { _, err := d.Delete(none, "a"); return err },
+		"DeleteMatching": func() error {
+			_, err := d.DeleteMatching(none, index.Filter{IDPrefix: "a"})
+			return err
+		},
 		"Retry":     func() error { _, err := d.Retry(none, "a"); return err },
 		"Document":  func() error { _, err := d.Document(none, "a"); return err },
 		"Text":      func() error { _, err := d.Text(none, "a"); return err },

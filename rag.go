@@ -40,7 +40,7 @@ func (d *DB) Put(ctx context.Context, docs ...index.Document) (index.Receipt, er
 }
 
 func (d *DB) write(ctx context.Context, docs []index.Document, policy index.Policy) (index.Receipt, error) {
-	r, err := d.Enqueue(ctx, policy, docs...)
+	r, err := d.offer(ctx, policy, docs)
 	if err != nil {
 		return r, err
 	}
@@ -66,33 +66,46 @@ func (d *DB) write(ctx context.Context, docs []index.Document, policy index.Poli
 	return r, err
 }
 
-// Enqueue stores documents durably for Process, in milliseconds and without any model call.
-func (d *DB) Enqueue(ctx context.Context, policy index.Policy, docs ...index.Document) (index.Receipt, error) {
-	ctx, leave, err := d.enter(ctx, writes)
-	if err != nil {
-		return index.Receipt{}, err
+// offer enqueues documents that this call will process. Where it may wait for room it makes room itself.
+func (d *DB) offer(ctx context.Context, policy index.Policy, docs []index.Document) (index.Receipt, error) {
+	for {
+		r, err := d.enqueue(ctx, policy, docs, d.pipe.Offer)
+		full, ok := errors.AsType[*index.QueueFullError](err)
+		if !ok || !d.opts.Index.WaitWhenFull || full.Adding > full.Limit {
+			return r, err
+		}
+		if _, err := d.Process(ctx, index.ProcessOptions{}); err != nil {
+			return index.Receipt{}, err
+		}
 	}
-	defer leave()
-	if len(docs) == 0 {
-		return index.Receipt{}, nil
-	}
-	r, err := d.pipe.Enqueue(ctx, docs, policy)
-	return r, because(ctx, err)
 }
 
-// Process works on waiting documents, those interrupted by a crash included, in order of enqueue and
-// several at a time. Documents that fail are counted in the summary with their reasons.
+// Enqueue stores documents durably for Process, in milliseconds and without any model call. When more would wait than
+// Index.MaxPending the call is refused with ErrQueueFull or, with Index.WaitWhenFull, waits for others to be done.
+func (d *DB) Enqueue(ctx context.Context, policy index.Policy, docs ...index.Document) (index.Receipt, error) {
+	return d.enqueue(ctx, policy, docs, d.pipe.Enqueue)
+}
+
+func (d *DB) enqueue(ctx context.Context, policy index.Policy, docs []index.Document,
+	take func(context.Context, []index.Document, index.Policy) (index.Receipt, error)) (index.Receipt, error) {
+	return writing(ctx, d, func(ctx context.Context) (index.Receipt, error) {
+		if len(docs) == 0 {
+			return index.Receipt{}, nil
+		}
+		return take(ctx, docs, policy)
+	})
+}
+
+// Process works on waiting documents, those interrupted by a crash included, by falling priority, in order of enqueue
+// and several at a time. Documents that fail are counted in the summary with their reasons. With Follow it is a
+// worker in the background, which ends with its context or the database.
 func (d *DB) Process(ctx context.Context, o index.ProcessOptions) (index.Summary, error) {
-	ctx, leave, err := d.enter(ctx, writes)
-	if err != nil {
-		return index.Summary{}, err
-	}
-	defer leave()
-	if err := d.mayEmbed(); err != nil {
-		return index.Summary{}, err
-	}
-	s, err := d.pipe.Process(ctx, o)
-	return s, because(ctx, err)
+	return writing(ctx, d, func(ctx context.Context) (index.Summary, error) {
+		if err := d.mayEmbed(); err != nil {
+			return index.Summary{}, err
+		}
+		return d.pipe.Process(ctx, o)
+	})
 }
 
 // ProcessError tells that some documents of an Insert or Put could not be processed. errors.Is and
@@ -129,28 +142,28 @@ func (e *ProcessError) Unwrap() []error {
 // is as if they had never been there. If any id is unknown nothing is deleted and errors.Is finds
 // ErrNotFound.
 func (d *DB) Delete(ctx context.Context, ids ...string) (index.DeleteResult, error) {
-	ctx, leave, err := d.enter(ctx, writes)
-	if err != nil {
-		return index.DeleteResult{}, err
-	}
-	defer leave()
-	if err := d.mayEmbed(); err != nil {
-		return index.DeleteResult{}, err
-	}
-	r, err := d.pipe.Delete(ctx, ids...)
-	return r, because(ctx, err)
+	return d.remove(ctx, func(ctx context.Context) (index.DeleteResult, error) { return d.pipe.Delete(ctx, ids...) })
+}
+
+// DeleteMatching deletes the documents that f selects as Delete does, in one commit or, where their texts are larger
+// than 16 MiB together, in several. A filter that selects everything is refused.
+func (d *DB) DeleteMatching(ctx context.Context, f index.Filter) (index.DeleteResult, error) {
+	return d.remove(ctx, func(ctx context.Context) (index.DeleteResult, error) { return d.pipe.DeleteMatching(ctx, f) })
+}
+
+func (d *DB) remove(ctx context.Context, call func(context.Context) (index.DeleteResult, error)) (index.DeleteResult, error) {
+	return writing(ctx, d, func(ctx context.Context) (index.DeleteResult, error) {
+		if err := d.mayEmbed(); err != nil {
+			return index.DeleteResult{}, err
+		}
+		return call(ctx)
+	})
 }
 
 // Retry puts failed documents back into the queue, all of them when none is named, and returns the ids
 // that now wait for Process.
 func (d *DB) Retry(ctx context.Context, ids ...string) ([]string, error) {
-	ctx, leave, err := d.enter(ctx, writes)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	w, err := d.pipe.Retry(ctx, ids...)
-	return w, because(ctx, err)
+	return writing(ctx, d, func(ctx context.Context) ([]string, error) { return d.pipe.Retry(ctx, ids...) })
 }
 
 // Document returns a document's status with counts and reasons, or an error that ErrNotFound matches.
@@ -245,6 +258,17 @@ func (d *DB) streaming(ctx context.Context, s iter.Seq2[string, error], release 
 			}
 		}
 	}
+}
+
+// writing runs f as a call that writes.
+func writing[T any](ctx context.Context, d *DB, f func(context.Context) (T, error)) (v T, err error) {
+	ctx, leave, err := d.enter(ctx, writes)
+	if err != nil {
+		return v, err
+	}
+	defer leave()
+	v, err = f(ctx)
+	return v, because(ctx, err)
 }
 
 // reading runs f on a snapshot of the last commit. name is that of the method, for Close.

@@ -34,12 +34,8 @@ func (p *Pipeline) Delete(ctx context.Context, ids ...string) (DeleteResult, err
 		return DeleteResult{}, nil
 	}
 	for {
-		res, err := p.tryDelete(ctx, ids)
+		res, err := p.tryDelete(ctx, ids, nil)
 		if !errors.Is(err, errSuperseded) {
-			if err == nil {
-				p.giveUp(ids)
-				p.room.wake()
-			}
 			return res, err
 		}
 	}
@@ -49,15 +45,17 @@ func (p *Pipeline) Delete(ctx context.Context, ids ...string) (DeleteResult, err
 type removal struct {
 	p    *Pipeline
 	docs []*record.Document
+	sel  *selector // the documents must still match it; nil: whatever they are
 	plan *plan
 }
 
-// tryDelete fails with errSuperseded when a document changed between plan and commit.
-func (p *Pipeline) tryDelete(ctx context.Context, ids []string) (DeleteResult, error) {
+// tryDelete fails with errSuperseded when a document changed between plan and commit, or does not match sel any more.
+func (p *Pipeline) tryDelete(ctx context.Context, ids []string, sel *selector) (DeleteResult, error) {
 	rm, err := p.planRemoval(ctx, ids)
 	if err != nil {
 		return DeleteResult{}, err
 	}
+	rm.sel = sel
 	w := &work{kind: "delete", ids: ids, plan: rm.plan, check: rm.check, stage: rm.stage}
 	w.prepare = func(ctx context.Context, edits []*edit) error {
 		_, _, err := p.embedEdits(ctx, edits, nil)
@@ -74,6 +72,8 @@ func (p *Pipeline) tryDelete(ctx context.Context, ids []string) (DeleteResult, e
 	if err != nil {
 		return DeleteResult{}, err
 	}
+	p.giveUp(ids)
+	p.room.wake()
 	return rm.result(), nil
 }
 
@@ -135,6 +135,11 @@ func (rm *removal) check(b *kv.Batch) error {
 		}
 		if now == nil || now.Seq != d.Seq || !sameRev(now.Current, d.Current) {
 			return errSuperseded
+		}
+		if rm.sel != nil {
+			if i := infoOf(now); !rm.sel.match(&i) {
+				return errSuperseded
+			}
 		}
 	}
 	return nil
