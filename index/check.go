@@ -17,7 +17,7 @@ import (
 
 // Problem is a broken invariant that Check found.
 type Problem struct {
-	Rule string // I1 to I7, see the package comment; "key" or "value" for bytes that do not decode
+	Rule string // I1 to I10, see the package comment; "key" or "value" for bytes that do not decode
 	What string // for people; names ids, never text
 }
 

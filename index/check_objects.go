@@ -2,10 +2,12 @@ package index
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/internal/space"
+	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/vector"
 )
 
@@ -35,7 +37,7 @@ func (c *checker) sources() error {
 		}
 		fresh := o != last || k != lastKind || pos.Seq != lastSeq
 		last, lastKind, lastSeq = o, k, pos.Seq
-		if fresh {
+		if fresh && pos.Seq != record.HandSeq {
 			// An entity that a document both describes and names counts once, with its endpoint records.
 			if k != record.KindEntity {
 				links++
@@ -44,13 +46,19 @@ func (c *checker) sources() error {
 			} else if len(own) == 0 {
 				links++
 			}
-			if err := c.want("I2", record.TallyKey(c.ws, o), true, "tally of %v", o); err != nil {
+		}
+		if fresh {
+			c.forget()
+			if target, active, err := c.names.target(o); err != nil {
 				return err
+			} else if active {
+				if err := c.want("I2", record.TallyKey(c.ws, target), true, "tally of %v", target); err != nil {
+					return err
+				}
 			}
 		}
-		d := c.docs[pos.Seq]
-		if d == nil || !d.visible || d.id != s.Doc || pos.Order >= d.chunks {
-			return c.report("I3", "a record of %v is of chunk %s, which is not stored", o, s.ChunkID())
+		if err := c.origin(o, &s); err != nil {
+			return err
 		}
 		switch k {
 		case record.KindEndpoint:
@@ -76,6 +84,22 @@ func (c *checker) sources() error {
 	}
 	if links != c.links {
 		return c.report("I5", "documents list %d objects, sources have %d", c.links, links)
+	}
+	return nil
+}
+
+// origin checks that what a record is of is there.
+func (c *checker) origin(o record.Object, s *record.Source) error {
+	d := c.docs[s.Seq]
+	switch {
+	case s.Seq == record.HandSeq:
+		if s.Order != record.NoChunk || s.Doc != "" || d != nil {
+			return c.report("I3", "a statement by hand about %v is of document %q", o, s.Doc)
+		}
+	case d == nil || !d.visible || d.id != s.Doc:
+		return c.report("I3", "a record of %v is of document %q, which is not stored", o, s.Doc)
+	case s.Order >= d.chunks && s.Order != record.NoChunk:
+		return c.report("I3", "a record of %v is of chunk %s, which is not stored", o, s.ChunkID())
 	}
 	return nil
 }
@@ -166,33 +190,30 @@ const checkPage = 256
 
 // object checks one tally and the view derived under it.
 func (c *checker) object(e *edit) error {
+	c.forget()
 	o := e.object
-	kinds := []record.Kind{record.KindEntity, record.KindEndpoint}
-	if o.IsRelation() {
-		kinds = []record.Kind{record.KindRelation}
+	members, err := c.names.members(o)
+	if err != nil {
+		return err
 	}
-	want := record.Tally{Version: e.tally.Version, Digest: e.tally.Digest, RecordsEnd: e.tally.RecordsEnd,
-		EndpointsEnd: e.tally.EndpointsEnd, Rules: e.tally.Rules}
-	chunks := make(map[record.Mark]bool)
-	for _, k := range kinds {
-		prefix := record.SourcePrefix(c.ws, k, o)
-		for kvp, err := range scan(c.r, prefix) {
-			if err != nil {
-				return err
-			}
-			pos, err := record.ParsePosition(kvp.key[len(prefix):])
-			if err != nil {
-				return nil // reported with the sources
-			}
-			s, err := record.DecodeSource(k, o, pos, kvp.value)
-			if err != nil {
-				return nil
-			}
-			want.Add(&s, 1)
-			chunks[s.Mark()] = true
-		}
+	set, err := c.names.fields(o)
+	if err != nil {
+		return err
 	}
-	want.Chunks = len(chunks)
+	h := &history{r: c.r, ws: c.ws}
+	sum, err := h.sum(members)
+	if errors.Is(err, kv.ErrCorrupt) {
+		return nil // reported with the sources
+	}
+	if err != nil {
+		return err
+	}
+	want := sum
+	want.Version, want.Digest, want.Rules = e.tally.Version, e.tally.Digest, e.tally.Rules
+	want.RecordsEnd, want.EndpointsEnd = e.tally.RecordsEnd, e.tally.EndpointsEnd
+	if len(members) == 0 {
+		return c.report("I2", "%v has a tally, but entities do not go by its names", o)
+	}
 	if !bytes.Equal(want.Encode(), e.tally.Encode()) || want.Empty() {
 		return c.report("I2", "the tally of %v does not sum its records", o)
 	}
@@ -202,11 +223,11 @@ func (c *checker) object(e *edit) error {
 	if e.tally.Rules != c.p.rules {
 		return nil
 	}
-	h := &history{r: c.r, ws: c.ws}
-	m, err := c.p.mergeStored(h, &e.tally, o, &want, nil)
+	m, err := c.p.mergeStored(h, &e.tally, members, &want, nil)
 	if err != nil {
 		return err
 	}
+	m.edited(&set)
 	if want.RecordsEnd != e.tally.RecordsEnd || want.EndpointsEnd != e.tally.EndpointsEnd {
 		return c.report("I2", "the tally of %v does not know where its view ends", o)
 	}

@@ -31,7 +31,7 @@ type work struct {
 
 // commit plans, prepares and commits w. Objects that moved between plan and commit are redone alone.
 func (p *Pipeline) commit(ctx context.Context, w *work) error {
-	dirty := w.plan.edits
+	var dirty []*edit // all, the first time
 	for try := 0; ; try++ {
 		share := int64(1)
 		if try >= maxFreeTries {
@@ -54,13 +54,8 @@ func (p *Pipeline) commit(ctx context.Context, w *work) error {
 }
 
 func (p *Pipeline) tryCommit(ctx context.Context, w *work, dirty []*edit, share int64) (moved []*edit, err error) {
-	if len(dirty) > 0 {
-		view, err := p.cfg.Updater.View()
-		if err != nil {
-			return nil, err
-		}
-		err = p.derive(ctx, view, w.plan, dirty)
-		if err = errors.Join(err, view.Close()); err != nil {
+	if w.plan.names == nil || len(dirty) > 0 {
+		if dirty, err = p.planOn(ctx, w.plan, dirty); err != nil {
 			return nil, err
 		}
 		if w.fits != nil {
@@ -82,11 +77,23 @@ func (p *Pipeline) tryCommit(ctx context.Context, w *work, dirty []*edit, share 
 		defer p.gate.Release(share)
 	}
 	_, err = p.cfg.Updater.Update(ctx, w.kind, w.ids, func(b *kv.Batch) error {
+		stands, err := w.plan.stands(b, p.cfg.Workspace)
+		if err != nil {
+			return err
+		}
+		if !stands {
+			w.plan.names, moved = nil, nil
+			return errMoved
+		}
 		if err := w.check(b); err != nil {
 			return err
 		}
 		if moved, err = p.movedSince(b, w.plan.edits); err != nil {
 			return err
+		}
+		if w.plan.byHand != nil && len(moved) > 0 { // what it stands on has to be looked at again
+			w.plan.names, moved = nil, nil
+			return errMoved
 		}
 		if moved, err = p.follow(ctx, b, w.plan, moved); err != nil {
 			return err
@@ -94,12 +101,28 @@ func (p *Pipeline) tryCommit(ctx context.Context, w *work, dirty []*edit, share 
 		if len(moved) > 0 {
 			return errMoved
 		}
-		if err := p.stageEdits(b, w.plan); err != nil {
+		if err := p.stagePlan(b, w.plan); err != nil {
 			return err
 		}
 		return w.stage(b)
 	})
 	return moved, err
+}
+
+// planOn derives edits on a new view, all of them when the plan has to be built, and returns them.
+func (p *Pipeline) planOn(ctx context.Context, pl *plan, dirty []*edit) (_ []*edit, err error) {
+	view, err := p.cfg.Updater.View()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, view.Close()) }()
+	if pl.names == nil {
+		if err := p.build(view, pl); err != nil {
+			return nil, err
+		}
+		dirty = pl.edits
+	}
+	return dirty, p.derive(ctx, view, pl, dirty)
 }
 
 // maxFollowed bounds how many objects are derived again inside the writer turn, where others wait: with

@@ -20,6 +20,7 @@ const (
 	EntryChunk    = "chunk"
 	EntrySource   = "source"
 	EntryTally    = "tally"
+	EntryDecision = "decision"
 )
 
 // Entry is one line of the logical state of index. Value is one of the types below, ready for
@@ -84,7 +85,8 @@ type ExportedText struct {
 	Text    string `json:"text"`
 }
 
-// ExportedSource is a source record. Objects are [name] or [name, name].
+// ExportedSource is a source record. Objects are [name] or [name, name]. What is stated by hand has rank -1 and no
+// document; what is stated of a document as a whole has chunk -1.
 type ExportedSource struct {
 	Kind        string   `json:"kind"` // "entity", "endpoint", "relation"
 	Object      []string `json:"object"`
@@ -115,16 +117,25 @@ type ExportedTally struct {
 	Rules        uint32  `json:"rules"`
 }
 
+// ExportedDecision is what people decided about an entity or a relation.
+type ExportedDecision struct {
+	Object  []string      `json:"object"`
+	AliasOf string        `json:"alias_of,omitempty"`
+	Aliases []string      `json:"aliases,omitempty"`
+	Deleted bool          `json:"deleted,omitempty"`
+	Set     record.Fields `json:"set,omitzero"`
+}
+
 var kindNames = map[record.Kind]string{record.KindEntity: "entity", record.KindEndpoint: "endpoint", record.KindRelation: "relation"}
 
 // Export yields the logical state that index owns in a fixed order: documents in order of enqueue, each
-// with its texts and chunks, then source records and tallies by object. Graph and vectors are derived and
+// with its texts and chunks, then source records, tallies and decisions by object. Graph and vectors are derived and
 // are exported by their owners. Sequences appear by rank, so that stores with the same contents and
 // another past yield the same. It keeps one small record a document in memory.
 func Export(r kv.Reader, ws string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		x := &exporter{r: r, ws: ws, yield: yield, ranks: make(map[uint64]int)}
-		for _, step := range []func() error{x.documents, x.sources, x.tallies} {
+		x := &exporter{r: r, ws: ws, yield: yield, ranks: map[uint64]int{record.HandSeq: handRank}}
+		for _, step := range []func() error{x.documents, x.sources, x.tallies, x.decisions} {
 			if err := step(); err != nil {
 				if !errors.Is(err, errStop) {
 					yield(Entry{}, fmt.Errorf("index: export: %w", err))
@@ -133,6 +144,16 @@ func Export(r kv.Reader, ws string) iter.Seq2[Entry, error] {
 			}
 		}
 	}
+}
+
+// handRank stands for what is stated by hand, noChunk for what is stated in no chunk.
+const handRank, noChunk = -1, -1
+
+func exportOrder(order int) int {
+	if order == record.NoChunk {
+		return noChunk
+	}
+	return order
 }
 
 type exporter struct {
@@ -252,7 +273,7 @@ func (x *exporter) sources() error {
 			if err != nil {
 				return fmt.Errorf("%w: %w", kv.ErrCorrupt, err)
 			}
-			e := &ExportedSource{Kind: kindNames[k], Object: exportObject(o), Rank: x.ranks[pos.Seq], Order: pos.Order,
+			e := &ExportedSource{Kind: kindNames[k], Object: exportObject(o), Rank: x.ranks[pos.Seq], Order: exportOrder(pos.Order),
 				Record: pos.Record, Doc: s.Doc, Path: s.Path, Type: s.Type, Description: s.Description, Keywords: s.Keywords,
 				Weight: int64(s.Weight), Reversed: s.Reversed}
 			if err := x.emit(EntrySource, e); err != nil {
@@ -293,5 +314,29 @@ func (x *exporter) mark(m record.Mark) *[2]int {
 	if m == (record.Mark{}) {
 		return nil
 	}
-	return &[2]int{x.ranks[m.Seq], m.Order}
+	return &[2]int{x.ranks[m.Seq], exportOrder(m.Order)}
+}
+
+func (x *exporter) decisions() error {
+	for _, relations := range []bool{false, true} {
+		prefix := record.ManualPrefix(x.ws, relations)
+		for kvp, err := range scan(x.r, prefix) {
+			if err != nil {
+				return err
+			}
+			o, err := record.ParseManualKey(kvp.key[len(prefix):], relations)
+			if err != nil {
+				return fmt.Errorf("%w: %w", kv.ErrCorrupt, err)
+			}
+			m, err := record.DecodeManual(kvp.value)
+			if err != nil {
+				return fmt.Errorf("%w: %w", kv.ErrCorrupt, err)
+			}
+			e := &ExportedDecision{Object: exportObject(o), AliasOf: m.AliasOf, Aliases: m.Aliases, Deleted: m.Deleted, Set: m.Set}
+			if err := x.emit(EntryDecision, e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/glimdb/db/internal/codec"
@@ -75,6 +76,95 @@ func (h *history) within(k record.Kind, o record.Object, added []record.Source, 
 		end = last
 	}
 	return out, end, nil
+}
+
+// among is within over the records of several objects together.
+func (h *history) among(k record.Kind, members []record.Object, added []record.Source, n int, newest bool) (out []record.Source, end record.Mark, err error) {
+	if len(members) == 1 {
+		return h.within(k, members[0], added, n, newest)
+	}
+	all := slices.Clone(added)
+	for _, o := range members {
+		list, _, err := h.within(k, o, nil, n, newest)
+		if err != nil {
+			return nil, end, err
+		}
+		all = append(all, list...)
+	}
+	slices.SortFunc(all, compareSources)
+	if newest {
+		slices.Reverse(all)
+	}
+	chunks := 0
+	for i := range all {
+		if i == 0 || all[i].Mark() != all[i-1].Mark() {
+			if chunks == n {
+				all = all[:i]
+				break
+			}
+			chunks++
+		}
+	}
+	switch {
+	case newest:
+		slices.Reverse(all)
+	case chunks == n:
+		end = all[len(all)-1].Mark()
+	}
+	return all, end, nil
+}
+
+// kindsOf are the kinds of the records about an object.
+func kindsOf(o record.Object) []record.Kind {
+	if o.IsRelation() {
+		return []record.Kind{record.KindRelation}
+	}
+	return []record.Kind{record.KindEntity, record.KindEndpoint}
+}
+
+// sum tallies all stored records of some objects that h does not skip. It reads each of them.
+func (h *history) sum(members []record.Object) (t record.Tally, err error) {
+	chunks := make(map[record.Mark]bool)
+	for _, o := range members {
+		for _, k := range kindsOf(o) {
+			for s, err := range recordsOf(h.r, h.ws, k, o) {
+				if err != nil {
+					return t, err
+				}
+				if h.skip[s.Seq] {
+					continue
+				}
+				t.Add(&s, 1)
+				if s.Order != record.NoChunk {
+					chunks[s.Mark()] = true
+				}
+			}
+		}
+	}
+	t.Chunks = len(chunks)
+	return t, nil
+}
+
+// recordsOf iterates the stored records of one kind about an object, in order.
+func recordsOf(r kv.Reader, ws string, k record.Kind, o record.Object) iter.Seq2[record.Source, error] {
+	prefix := record.SourcePrefix(ws, k, o)
+	return func(yield func(record.Source, error) bool) {
+		for kvp, err := range scan(r, prefix) {
+			var s record.Source
+			if err == nil {
+				var pos record.Position
+				if pos, err = record.ParsePosition(kvp.key[len(prefix):]); err == nil {
+					s, err = record.DecodeSource(k, o, pos, kvp.value)
+				}
+				if err != nil {
+					err = fmt.Errorf("%w: source of %v: %w", kv.ErrCorrupt, o, err)
+				}
+			}
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 func before(a, b *record.Source, backward bool) bool {
@@ -173,11 +263,7 @@ func contributionOf(r kv.Reader, ws, id string, seq uint64) (contribution, error
 	}
 	c := make(contribution, len(objects))
 	for _, o := range objects {
-		kinds := []record.Kind{record.KindEntity, record.KindEndpoint}
-		if o.IsRelation() {
-			kinds = []record.Kind{record.KindRelation}
-		}
-		for _, k := range kinds {
+		for _, k := range kindsOf(o) {
 			list, err := sourcesOf(r, ws, k, o, seq)
 			if err != nil {
 				return nil, err
@@ -224,7 +310,9 @@ func tallyOf(r kv.Reader, ws string, o record.Object) (record.Tally, error) {
 func distinctChunks(records []record.Source) int {
 	seen := make(map[record.Mark]bool, len(records))
 	for i := range records {
-		seen[records[i].Mark()] = true
+		if records[i].Order != record.NoChunk {
+			seen[records[i].Mark()] = true
+		}
 	}
 	return len(seen)
 }

@@ -14,7 +14,7 @@ import (
 
 // IsEntry reports whether kind is one that Export yields.
 func IsEntry(kind string) bool {
-	return slices.Contains([]string{EntryDocument, EntryText, EntryChunk, EntrySource, EntryTally}, kind)
+	return slices.Contains([]string{EntryDocument, EntryText, EntryChunk, EntrySource, EntryTally, EntryDecision}, kind)
 }
 
 // Import stages one entry of Export, in JSON, into b. Entries must come in the order of Export, into a
@@ -66,6 +66,17 @@ func importEntry(b *kv.Batch, ws, kind string, value []byte) error {
 			Weight: record.Weight(e.Weight), Types: e.Types, Digest: e.Digest, RecordsEnd: importMark(e.RecordsEnd),
 			EndpointsEnd: importMark(e.EndpointsEnd), Rules: e.Rules}
 		return b.Set(record.TallyKey(ws, o), t.Encode())
+	case EntryDecision:
+		var e ExportedDecision
+		if err := json.Unmarshal(value, &e); err != nil {
+			return err
+		}
+		o, err := importObject(e.Object)
+		if err != nil {
+			return err
+		}
+		m := &record.Manual{AliasOf: e.AliasOf, Aliases: e.Aliases, Deleted: e.Deleted, Set: e.Set}
+		return errors.Join(putDecision(b, ws, o, m), bump(b, record.EditsKey(ws)))
 	}
 	return fmt.Errorf("%w: unknown kind", errEntry)
 }
@@ -87,7 +98,7 @@ func importSource(b *kv.Batch, ws string, e *ExportedSource) error {
 	if err != nil {
 		return err
 	}
-	s := record.Source{Object: o, Position: record.Position{Seq: seqOf(e.Rank), Order: e.Order, Record: e.Record}, Doc: e.Doc, Path: e.Path,
+	s := record.Source{Object: o, Position: record.Position{Seq: seqOf(e.Rank), Order: importOrder(e.Order), Record: e.Record}, Doc: e.Doc, Path: e.Path,
 		Type: e.Type, Description: e.Description, Keywords: e.Keywords, Weight: record.Weight(e.Weight), Reversed: e.Reversed}
 	for k, name := range kindNames {
 		if name == e.Kind {
@@ -104,7 +115,14 @@ func importMark(m *[2]int) record.Mark {
 	if m == nil {
 		return record.Mark{}
 	}
-	return record.Mark{Seq: seqOf(m[0]), Order: m[1]}
+	return record.Mark{Seq: seqOf(m[0]), Order: importOrder(m[1])}
+}
+
+func importOrder(order int) int {
+	if order == noChunk {
+		return record.NoChunk
+	}
+	return order
 }
 
 // seqOf is the sequence of a rank in a loaded store.

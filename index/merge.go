@@ -67,6 +67,22 @@ func mergeRelation(tally *record.Tally, records []record.Source, c Caps) merged 
 	return m
 }
 
+// edited replaces what is set by hand. A weight is raised to the evidence all the same.
+func (m *merged) edited(set *record.Fields) {
+	if set.Type != nil {
+		m.typ = *set.Type
+	}
+	if set.Description != nil {
+		m.fragments = []string{*set.Description}
+	}
+	if set.Keywords != nil {
+		m.keywords = set.Keywords
+	}
+	if set.Weight != nil {
+		m.weight = max(set.Weight.Float(), float64(m.count))
+	}
+}
+
 // vote returns the type with most records.
 func vote(counts []record.TypeCount, records []record.Source) string {
 	tied := leaders(counts)
@@ -140,7 +156,9 @@ func provenance(c Caps, a, b []record.Source) (sources, paths []string) {
 	all = capped(all, c.Sources, c.KeepNewest)
 	seen := make(map[string]bool)
 	for _, s := range all {
-		sources = append(sources, s.ChunkID())
+		if s.Order != record.NoChunk {
+			sources = append(sources, s.ChunkID())
+		}
 		if s.Path != "" && !seen[s.Path] {
 			seen[s.Path] = true
 			paths = append(paths, s.Path)

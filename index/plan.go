@@ -20,11 +20,19 @@ import (
 // view, completed by models outside every lock, and staged into one batch if the objects it read are
 // still what they were (design: plan, prepare, commit).
 type plan struct {
-	skip  map[uint64]bool // sequences of the documents whose records are replaced
-	edits []*edit         // by object, entities first
+	skip map[uint64]bool // sequences of the documents whose records are replaced
+	// What documents take away and put in, or, in its place, what people change.
+	removed []contribution
+	added   []record.Source
+	byHand  *revision
+
+	// Made of the view, and again when a decision about names was changed meanwhile.
+	names   *resolver
+	edits   []*edit // by object, entities first
+	dormant edit    // records that count for nothing
 }
 
-// edit is the part of a plan about one object.
+// edit is the part of a plan about one object. Its records may stand under several names.
 type edit struct {
 	object         record.Object
 	removed, added []record.Source
@@ -46,45 +54,99 @@ type edit struct {
 	vector       []float32
 }
 
-// newPlan groups what documents take away and put in by object. Objects whose records stay exactly the
-// same are left out.
+// newPlan holds what documents take away and put in.
 func newPlan(removed []contribution, skip []uint64, added []record.Source) *plan {
-	p := &plan{skip: make(map[uint64]bool, len(skip))}
+	p := &plan{removed: removed, added: added, skip: make(map[uint64]bool, len(skip))}
 	for _, seq := range skip {
 		p.skip[seq] = true
 	}
+	return p
+}
+
+// build groups the records of a plan by the objects that they count for. Objects whose records stay exactly
+// the same are left out.
+func (p *Pipeline) build(r kv.Reader, pl *plan) (err error) {
+	if pl.names, err = newResolver(r, p.cfg.Workspace); err != nil {
+		return err
+	}
+	before := pl.edits
+	pl.edits, pl.dormant = nil, edit{}
+	if pl.byHand != nil {
+		err = pl.byHand.build(r, pl)
+	} else {
+		err = pl.group()
+	}
+	if err != nil {
+		pl.names = nil
+		return err
+	}
+	slices.SortFunc(pl.edits, func(a, b *edit) int { return a.object.Compare(b.object) })
+	pl.inherit(before)
+	return nil
+}
+
+func (pl *plan) group() error {
 	edits := make(map[record.Object]*edit)
-	of := func(o record.Object) *edit {
+	of := func(o record.Object) (*edit, error) {
+		o, active, err := pl.names.target(o)
+		if err != nil || !active {
+			return &pl.dormant, err
+		}
 		e := edits[o]
 		if e == nil {
 			e = &edit{object: o}
 			edits[o] = e
 		}
-		return e
+		return e, nil
 	}
-	for _, c := range removed {
+	for _, c := range pl.removed {
 		for o, list := range c {
-			e := of(o)
+			e, err := of(o)
+			if err != nil {
+				return err
+			}
 			e.removed = append(e.removed, list...)
 		}
 	}
-	for i := range added {
-		e := of(added[i].Object)
-		e.added = append(e.added, added[i])
+	for i := range pl.added {
+		e, err := of(pl.added[i].Object)
+		if err != nil {
+			return err
+		}
+		e.added = append(e.added, pl.added[i])
 	}
 	for _, e := range edits {
 		slices.SortFunc(e.removed, compareSources)
 		slices.SortFunc(e.added, compareSources)
 		if !sameSources(e.removed, e.added) {
-			p.edits = append(p.edits, e)
+			pl.edits = append(pl.edits, e)
 		}
 	}
-	slices.SortFunc(p.edits, func(a, b *edit) int { return a.object.Compare(b.object) })
-	return p
+	return nil
+}
+
+// inherit takes over what models gave to the edits of an earlier build.
+func (pl *plan) inherit(before []*edit) {
+	for _, old := range before {
+		if i, ok := slices.BinarySearchFunc(pl.edits, old.object, func(e *edit, o record.Object) int { return e.object.Compare(o) }); ok {
+			e := pl.edits[i]
+			e.tally.Digest, e.nextEntity.Description, e.nextRelation.Description = old.tally.Digest, old.nextEntity.Description, old.nextRelation.Description
+			e.text, e.vector = old.text, old.vector
+		}
+	}
+}
+
+// stands reports whether the decisions that a plan was made under are still those of r.
+func (pl *plan) stands(r kv.Reader, ws string) (bool, error) {
+	now, err := newResolver(r, ws)
+	if err != nil {
+		return false, err
+	}
+	return now.edits == pl.names.edits && (pl.byHand == nil || now.dormant == pl.names.dormant), nil
 }
 
 func compareSources(a, b record.Source) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), a.Position.Compare(b.Position))
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), a.Position.Compare(b.Position), a.Object.Compare(b.Object))
 }
 
 // ofKind returns the part of a sorted list of records that has kind k.
@@ -100,11 +162,12 @@ func (p *Pipeline) derive(ctx context.Context, r kv.Reader, pl *plan, edits []*e
 		return err
 	}
 	h := &history{r: r, ws: p.cfg.Workspace, skip: pl.skip}
+	pl.names.r = r
 	for _, e := range edits {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := p.deriveOne(h, e); err != nil {
+		if err := p.deriveOne(h, pl, e); err != nil {
 			return fmt.Errorf("index: derive %v: %w", e.object, err)
 		}
 	}
@@ -165,21 +228,34 @@ func (p *Pipeline) readViews(r kv.Reader, edits []*edit) error {
 	return nil
 }
 
-func (p *Pipeline) deriveOne(h *history, e *edit) error {
+func (p *Pipeline) deriveOne(h *history, pl *plan, e *edit) error {
 	old, err := tallyOf(h.r, h.ws, e.object)
+	if err != nil {
+		return err
+	}
+	members, err := pl.names.members(e.object)
+	if err != nil {
+		return err
+	}
+	set, err := pl.names.fields(e.object)
 	if err != nil {
 		return err
 	}
 	e.version = old.Version
 	asked := e.tally.Digest // of an earlier try
-	e.tally = old.Clone()
-	for i := range e.removed {
-		e.tally.Add(&e.removed[i], -1)
+	if pl.byHand == nil {
+		e.tally = old.Clone()
+		for i := range e.removed {
+			e.tally.Add(&e.removed[i], -1)
+		}
+		e.tally.Chunks -= distinctChunks(e.removed)
+	} else if e.tally, err = h.sum(members); err != nil { // other records than before may count
+		return err
 	}
 	for i := range e.added {
 		e.tally.Add(&e.added[i], 1)
 	}
-	e.tally.Chunks += distinctChunks(e.added) - distinctChunks(e.removed)
+	e.tally.Chunks += distinctChunks(e.added)
 	had := *e // what models gave to an earlier try
 	e.fragments, e.summarise, e.embed, e.text, e.vector = nil, false, false, "", nil
 	defer func() {
@@ -190,14 +266,19 @@ func (p *Pipeline) deriveOne(h *history, e *edit) error {
 	if e.gone = e.tally.Empty(); e.gone {
 		return nil
 	}
-	if p.beyondCaps(e, &old) {
-		p.sum(e)
+	if pl.byHand == nil && p.beyondCaps(e, &old) {
+		p.sum(e, &set)
 		return nil
 	}
-	m, err := p.mergeStored(h, &old, e.object, &e.tally, e.added)
+	there := &old
+	if pl.byHand != nil {
+		there = &e.tally
+	}
+	m, err := p.mergeStored(h, there, members, &e.tally, e.added)
 	if err != nil {
 		return err
 	}
+	m.edited(&set)
 	e.fragments = m.fragments
 	var stored string // present description
 	if e.object.IsRelation() {
@@ -239,24 +320,24 @@ func (e *edit) description() string {
 // needsModel reports whether a summary or a vector is still to be asked for.
 func (e *edit) needsModel() bool { return e.summarise || e.embed && e.vector == nil }
 
-// mergeStored derives the view of o from its records: the stored ones that h does not skip, which stored
-// sums, and added. It completes tally with where the view ends.
-func (p *Pipeline) mergeStored(h *history, stored *record.Tally, o record.Object, tally *record.Tally, added []record.Source) (m merged, err error) {
+// mergeStored derives the view of an object from the records of its members: the stored ones that h does not
+// skip, which stored sums, and added. It completes tally with where the view ends.
+func (p *Pipeline) mergeStored(h *history, stored *record.Tally, members []record.Object, tally *record.Tally, added []record.Source) (m merged, err error) {
 	caps := p.cfg.Options.caps()
+	read := func(k record.Kind, n int) ([]record.Source, record.Mark, error) {
+		return h.only(n).among(k, members, ofKind(added, k), caps.Sources, caps.KeepNewest)
+	}
 	var records, endpoints []record.Source
-	if o.IsRelation() {
-		records, tally.RecordsEnd, err = h.only(stored.Records).within(record.KindRelation, o, added, caps.Sources, caps.KeepNewest)
-		if err != nil {
+	if members[0].IsRelation() {
+		if records, tally.RecordsEnd, err = read(record.KindRelation, stored.Records); err != nil {
 			return m, err
 		}
 		return mergeRelation(tally, records, caps), nil
 	}
-	records, tally.RecordsEnd, err = h.only(stored.Records).within(record.KindEntity, o, ofKind(added, record.KindEntity), caps.Sources, caps.KeepNewest)
-	if err != nil {
+	if records, tally.RecordsEnd, err = read(record.KindEntity, stored.Records); err != nil {
 		return m, err
 	}
-	endpoints, tally.EndpointsEnd, err = h.only(stored.Endpoints).within(record.KindEndpoint, o, ofKind(added, record.KindEndpoint), caps.Sources, caps.KeepNewest)
-	if err != nil {
+	if endpoints, tally.EndpointsEnd, err = read(record.KindEndpoint, stored.Endpoints); err != nil {
 		return m, err
 	}
 	return mergeEntity(tally, records, endpoints, caps), nil
@@ -283,10 +364,13 @@ func (p *Pipeline) beyondCaps(e *edit, old *record.Tally) bool {
 }
 
 // sum brings the sums of a view up to date; the rest stays as it is stored.
-func (p *Pipeline) sum(e *edit) {
+func (p *Pipeline) sum(e *edit, set *record.Fields) {
 	m := mergeEntity(&e.tally, nil, nil, Caps{})
 	if e.relation != nil {
 		m = mergeRelation(&e.tally, nil, Caps{})
+	}
+	m.edited(set)
+	if e.relation != nil {
 		e.nextRelation = *e.relation
 		e.nextRelation.Weight, e.nextRelation.SourceCount = m.weight, m.count
 		p.describe(e, e.relation.Description)

@@ -107,8 +107,18 @@ func absentIsNil(err error) error {
 	return err
 }
 
-// stageEdits puts source records, tallies, graph and vectors of a plan into b: nodes before the edges
-// that need them, edges before the nodes that they keep alive.
+// stagePlan puts source records, tallies, graph and vectors of a plan into b: nodes before the edges
+// that need them, edges before the nodes that they keep alive. Then what people decided.
+func (p *Pipeline) stagePlan(b *kv.Batch, pl *plan) error {
+	if err := p.stageEdits(b, pl); err != nil {
+		return err
+	}
+	if err := p.stageDormant(b, pl); err != nil {
+		return err
+	}
+	return p.stageDecisions(b, pl)
+}
+
 func (p *Pipeline) stageEdits(b *kv.Batch, pl *plan) error {
 	if len(pl.edits) == 0 {
 		return nil
@@ -119,6 +129,9 @@ func (p *Pipeline) stageEdits(b *kv.Batch, pl *plan) error {
 	}
 	for _, e := range pl.edits {
 		if err := p.stageSources(b, e); err != nil {
+			return err
+		}
+		if err := p.stageTally(b, e); err != nil {
 			return err
 		}
 		if !e.gone {
@@ -137,7 +150,7 @@ func (p *Pipeline) stageEdits(b *kv.Batch, pl *plan) error {
 	return nil
 }
 
-// stageSources replaces the records of e and its tally.
+// stageSources replaces the records of e.
 func (p *Pipeline) stageSources(b *kv.Batch, e *edit) error {
 	ws := p.cfg.Workspace
 	stored := make(map[string][]byte, len(e.removed))
@@ -164,11 +177,16 @@ func (p *Pipeline) stageSources(b *kv.Batch, e *edit) error {
 			}
 		}
 	}
+	return nil
+}
+
+func (p *Pipeline) stageTally(b *kv.Batch, e *edit) error {
+	key := record.TallyKey(p.cfg.Workspace, e.object)
 	if e.gone {
-		return b.Delete(record.TallyKey(ws, e.object))
+		return b.Delete(key)
 	}
 	e.tally.Version = uint64(b.LSN()) + 1
-	return b.Set(record.TallyKey(ws, e.object), e.tally.Encode())
+	return b.Set(key, e.tally.Encode())
 }
 
 // stageView stores the derived entity or relation and its vector, each only when it changed.
@@ -203,6 +221,9 @@ func (p *Pipeline) stageView(b *kv.Batch, s *stores, e *edit) error {
 }
 
 func removeView(b *kv.Batch, s *stores, e *edit) error {
+	if e.entity == nil && e.relation == nil {
+		return nil // neither was nor is
+	}
 	if e.object.IsRelation() {
 		if err := s.graph.DeleteEdge(b, e.object.A, e.object.B, ""); err != nil {
 			return err

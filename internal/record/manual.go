@@ -34,8 +34,8 @@ type Manual struct {
 type Fields struct {
 	Type        *string  `json:"type,omitempty"` // entities
 	Description *string  `json:"description,omitempty"`
-	Keywords    []string `json:"keywords,omitempty"` // relations; empty and not nil: none
-	Weight      *Weight  `json:"weight,omitempty"`   // relations; raised to the evidence
+	Keywords    []string `json:"keywords,omitzero"` // relations; empty and not nil: none
+	Weight      *Weight  `json:"weight,omitempty"`  // relations; raised to the evidence
 }
 
 // Empty reports whether no field is set.
