@@ -88,9 +88,10 @@ type NewIndex func(IndexOptions) Index
 type IndexStats struct {
 	Kind    string `json:"kind"`    // for example "hnsw"
 	Nodes   int    `json:"nodes"`   // slots inserted and not removed
-	Links   int64  `json:"links"`   // directed links between them, all levels
+	Links   int64  `json:"links"`   // directed links between them, all levels; 0 where there are none
 	Levels  int    `json:"levels"`  // 0 when empty
-	Entry   string `json:"entry"`   // id of the vector where searches begin
+	Entry   string `json:"entry"`   // id of the vector where searches begin; empty where that is none
+	Cells   int    `json:"cells"`   // lists around centroids; 0 where there are none
 	Bytes   int64  `json:"bytes"`   // memory beside the points
 	Log     int64  `json:"log"`     // bytes persisted since the last checkpoint
 	Written int64  `json:"written"` // bytes of the last checkpoint

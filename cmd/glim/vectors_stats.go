@@ -93,7 +93,11 @@ func (a *app) collection(r collectionRow) {
 	if s.Index == nil {
 		a.out.printf("  index      none: every search compares all vectors\n")
 	} else {
-		a.out.printf("  index      %s over %s, %s, %s\n", s.Index.Kind, r.Quantization, count(s.Index.Nodes, "node"), count(int(s.Index.Links), "link"))
+		shape := count(int(s.Index.Links), "link")
+		if s.Index.Cells > 0 {
+			shape = count(s.Index.Cells, "cell")
+		}
+		a.out.printf("  index      %s over %s, %s, %s\n", s.Index.Kind, r.Quantization, count(s.Index.Nodes, "node"), shape)
 		a.out.printf("  waiting    %s for the index\n", count(s.Tail, "vector"))
 	}
 	a.out.printf("  deleted    %s not yet forgotten\n", count(s.Dead, "vector"))

@@ -226,7 +226,7 @@ func (x *Index) Stats() vector.IndexStats {
 	for _, c := range l.cells {
 		bytes += 4*int64(cap(c.slots())) + c.list().strip.Bytes()
 	}
-	st := vector.IndexStats{Kind: vector.IVF.String(), Nodes: int(x.nodes.Load()), Bytes: bytes,
+	st := vector.IndexStats{Kind: vector.IVF.String(), Nodes: int(x.nodes.Load()), Cells: len(l.cells), Bytes: bytes,
 		Log: x.log.Logged(), Written: x.log.Written()}
 	if st.Nodes > 0 {
 		st.Levels = 1

@@ -78,8 +78,8 @@ func sequence(t *testing.T, x *Index, rows, steps int, saved func(step int, x *I
 		}
 		x = saved(step, x)
 		check(t, x, func(slot uint32) bool { return here[slot] })
-		if got := x.Stats().Nodes; got != len(here) {
-			t.Fatalf("step %d: %d slots, want %d", step, got, len(here))
+		if st, cells := x.Stats(), len(x.layout.Load().cells); st.Nodes != len(here) || st.Cells != cells {
+			t.Fatalf("step %d: %+v, want %d slots in %d cells", step, st, len(here), cells)
 		}
 	}
 	return x
@@ -504,7 +504,7 @@ func TestEmpty(t *testing.T) {
 	find(0)
 	x.Remove([]uint32{0, 2})
 	find()
-	if st := x.Stats(); st.Nodes != 0 || st.Levels != 0 {
+	if st := x.Stats(); st.Nodes != 0 || st.Levels != 0 || st.Cells != 0 {
 		t.Errorf("%+v", st)
 	}
 	x.Insert(1)
