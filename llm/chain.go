@@ -8,7 +8,8 @@ import "time"
 //	embedder:        CacheEmbedder, Batch, Retry, Limit, Deadline, Meter, Guard, model
 //
 // So a hit costs no place and no attempt; a call that waits before its next attempt holds no place; the time
-// limit is that of one attempt and does not run while it waits for a place; each batch is retried alone.
+// limit is that of one attempt and does not run while it waits for a place; each batch is retried alone. A provider that
+// asks to slow down makes all calls of the Limiter wait.
 // Fields that are nil or zero leave their decorator out, but for Retry and Batch, whose zero values mean their
 // defaults; Retry.Attempts of 1 turns retries off.
 type Chain struct {
@@ -22,6 +23,15 @@ type Chain struct {
 	Batch   BatchOptions
 }
 
+// retry is the policy with the limiter that it pauses.
+func (ch Chain) retry() RetryPolicy {
+	p := ch.Retry
+	if p.Limiter == nil {
+		p.Limiter = ch.Limiter
+	}
+	return p
+}
+
 // Chat decorates c; nil stays nil.
 func (ch Chain) Chat(c Chat) Chat {
 	if c == nil {
@@ -31,7 +41,7 @@ func (ch Chain) Chat(c Chat) Chat {
 	if ch.Limiter != nil {
 		c = Limit(c, ch.Limiter)
 	}
-	c = Retry(c, ch.Retry)
+	c = Retry(c, ch.retry())
 	if ch.Store != nil {
 		c = Cache(c, ch.Store, ch.Cache)
 	}
@@ -54,7 +64,7 @@ func (ch Chain) Embedder(e Embedder) Embedder {
 	if ch.Limiter != nil {
 		e = LimitEmbedder(e, ch.Limiter)
 	}
-	e = Batch(RetryEmbedder(e, ch.Retry), ch.Batch)
+	e = Batch(RetryEmbedder(e, ch.retry()), ch.Batch)
 	if ch.Store != nil {
 		e = CacheEmbedder(e, ch.Store, ch.Cache)
 	}
@@ -70,7 +80,7 @@ func (ch Chain) Reranker(r Reranker) Reranker {
 	if ch.Limiter != nil {
 		r = LimitReranker(r, ch.Limiter)
 	}
-	r = RetryReranker(r, ch.Retry)
+	r = RetryReranker(r, ch.retry())
 	if ch.Meter != nil {
 		r = ch.Meter.Reranker(r)
 	}

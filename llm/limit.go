@@ -2,9 +2,12 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"net/http"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Priority orders calls that wait for a Limiter: lower goes first.
@@ -34,7 +37,9 @@ func PriorityOf(p Purpose) Priority {
 type Limiter struct {
 	mu      sync.Mutex
 	free    int
-	waiting []*ticket // by priority, then arrival
+	waiting []*ticket   // by priority, then arrival
+	until   time.Time   // of the pause
+	resume  *time.Timer // ends the pause; nil when there is none
 }
 
 type ticket struct {
@@ -51,7 +56,7 @@ func (l *Limiter) Acquire(ctx context.Context, p Priority) error {
 		return err
 	}
 	l.mu.Lock()
-	if l.free > 0 {
+	if l.free > 0 && l.resume == nil {
 		l.free--
 		l.mu.Unlock()
 		return nil
@@ -87,13 +92,62 @@ func (l *Limiter) Acquire(ctx context.Context, p Priority) error {
 func (l *Limiter) Release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.waiting) == 0 {
-		l.free++
+	l.free++
+	l.admit()
+}
+
+// Pause admits nobody for d from now on, or until a pause that is there already ends, when that is later. Calls that run
+// go on. It is for a provider that asks to slow down: calls behind the one that was refused would be refused, too.
+func (l *Limiter) Pause(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	until := time.Now().Add(d)
+	if d <= 0 || until.Before(l.until) {
 		return
 	}
-	next := l.waiting[0]
-	l.waiting = slices.Delete(l.waiting, 0, 1)
-	close(next.admitted)
+	l.until = until
+	if l.resume == nil {
+		l.resume = time.AfterFunc(d, l.goOn)
+	}
+}
+
+// refusedPause is how long a refused call holds the others back before its place is free again: until the Retry above
+// has told for how long it will be.
+const refusedPause = 100 * time.Millisecond
+
+// heed pauses after a call that was refused for the rate of calls.
+func (l *Limiter) heed(err error) {
+	if slowDown(err) {
+		l.Pause(refusedPause)
+	}
+}
+
+// slowDown reports whether a provider asks for fewer calls, or for a wait.
+func slowDown(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Retryable() && (e.RetryAfter > 0 || e.Status == http.StatusTooManyRequests)
+}
+
+// goOn ends a pause, unless it was prolonged.
+func (l *Limiter) goOn() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if left := time.Until(l.until); left > 0 {
+		l.resume = time.AfterFunc(left, l.goOn)
+		return
+	}
+	l.resume = nil
+	l.admit()
+}
+
+// admit lets in who may go. The caller holds the lock.
+func (l *Limiter) admit() {
+	for l.free > 0 && l.resume == nil && len(l.waiting) > 0 {
+		next := l.waiting[0]
+		l.waiting = slices.Delete(l.waiting, 0, 1)
+		l.free--
+		close(next.admitted)
+	}
 }
 
 // Limit makes calls of c wait for a place, at the priority of their purpose. A stream holds its place until
@@ -112,7 +166,10 @@ func (c *limitedChat) Generate(ctx context.Context, req Request) iter.Seq2[Delta
 			return
 		}
 		defer c.limiter.Release()
-		c.Chat.Generate(ctx, req)(yield)
+		c.Chat.Generate(ctx, req)(func(d Delta, err error) bool {
+			c.limiter.heed(err)
+			return yield(d, err)
+		})
 	}
 }
 
@@ -133,7 +190,9 @@ func (e *limitedEmbedder) Embed(ctx context.Context, texts []string, kind Kind) 
 		return nil, err
 	}
 	defer e.limiter.Release()
-	return e.Embedder.Embed(ctx, texts, kind)
+	vectors, err := e.Embedder.Embed(ctx, texts, kind)
+	e.limiter.heed(err)
+	return vectors, err
 }
 
 // LimitReranker makes calls of r wait for a place.
@@ -149,5 +208,7 @@ func (r *limitedReranker) Rerank(ctx context.Context, query string, docs []strin
 		return nil, err
 	}
 	defer r.limiter.Release()
-	return r.Reranker.Rerank(ctx, query, docs)
+	scores, err := r.Reranker.Rerank(ctx, query, docs)
+	r.limiter.heed(err)
+	return scores, err
 }

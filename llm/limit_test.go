@@ -170,3 +170,79 @@ func TestLimitPriorities(t *testing.T) {
 		}
 	})
 }
+
+// A provider that asks to slow down is left alone by everybody for that long: only calls that were on their way already
+// are refused with the first one. Embedding calls behind another limiter go on.
+func TestRateLimitPausesAll(t *testing.T) {
+	for name, refusal := range map[string]*llm.Error{
+		"with Retry-After":    {Status: 429, RetryAfter: 30 * time.Second},
+		"overloaded":          {Status: 503, RetryAfter: 30 * time.Second},
+		"without Retry-After": {Status: 429},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const places, calls = 3, 40
+				start := time.Now()
+				wait := refusal.RetryAfter
+				if wait == 0 {
+					wait = time.Second / 2 // the least a first back-off can be
+				}
+				var mu sync.Mutex
+				early := 0
+				model := llmtest.NewChat(llmtest.Rule{Func: func(llm.Request) (string, error) {
+					time.Sleep(10 * time.Millisecond)
+					if time.Since(start) < wait {
+						mu.Lock()
+						defer mu.Unlock()
+						early++
+						return "", refusal
+					}
+					return "well", nil
+				}})
+				chat := llm.Chain{Limiter: llm.NewLimiter(places)}.Chat(model)
+				var wg sync.WaitGroup
+				for range calls {
+					wg.Go(func() {
+						if _, err := llm.Complete(t.Context(), chat, ask("x")); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				wg.Wait()
+				if early > places {
+					t.Errorf("%d calls were refused, want %d at most", early, places)
+				}
+				if took := time.Since(start); took < wait || took > wait+time.Minute {
+					t.Errorf("took %v", took)
+				}
+			})
+		})
+	}
+}
+
+// A pause holds back whoever comes, counts from the last request, and ends for those who gave up waiting.
+func TestLimiterPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := llm.NewLimiter(2)
+		start := time.Now()
+		l.Pause(0)
+		if err := l.Acquire(t.Context(), llm.PriorityQuery); err != nil || time.Since(start) != 0 {
+			t.Errorf("a pause of nothing: %v after %v", err, time.Since(start))
+		}
+		l.Pause(10 * time.Second)
+		l.Pause(3 * time.Second) // shorter: changes nothing
+		time.Sleep(5 * time.Second)
+		l.Pause(10 * time.Second)
+		l.Release() // lets nobody in
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := l.Acquire(ctx, llm.PriorityQuery); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		for range 2 {
+			if err := l.Acquire(t.Context(), llm.PriorityIndex); err != nil || time.Since(start) != 15*time.Second {
+				t.Errorf("%v after %v", err, time.Since(start))
+			}
+		}
+	})
+}

@@ -22,6 +22,9 @@ type RetryPolicy struct {
 	// LongestAsked bounds what a provider may ask for with Retry-After: a longer wait is not begun, the call
 	// fails at once with the *Error that names it. Default 2 min.
 	LongestAsked time.Duration
+	// Limiter is paused while a call waits that was refused for the rate of calls (status 429, or any with Retry-After).
+	// nil: others go on.
+	Limiter *Limiter
 	// Sleep waits and returns early with the context's error; default a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Logger is told of each retry (model, attempt, wait, status; no text). Default silent.
@@ -81,13 +84,12 @@ func (a *attempts) again(ctx context.Context, cause error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if a.made >= a.Attempts || !Retryable(cause) {
+	if !Retryable(cause) {
 		return cause
 	}
 	wait := a.delay.NextBackOff()
 	status := 0
-	var e *Error
-	if errors.As(cause, &e) {
+	if e, ok := errors.AsType[*Error](cause); ok {
 		status = e.Status
 		if e.RetryAfter > a.LongestAsked {
 			return cause
@@ -95,6 +97,12 @@ func (a *attempts) again(ctx context.Context, cause error) error {
 		if e.RetryAfter > 0 {
 			wait = e.RetryAfter
 		}
+		if a.Limiter != nil && slowDown(cause) {
+			a.Limiter.Pause(wait)
+		}
+	}
+	if a.made >= a.Attempts {
+		return cause
 	}
 	a.Logger.LogAttrs(ctx, slog.LevelInfo, "model call failed, trying again", slog.String("model", a.id),
 		slog.Int("attempt", a.made), slog.Duration("wait", wait), slog.Int("status", status))
