@@ -32,9 +32,10 @@ type Points struct {
 
 // table lists the segments. It is replaced, never changed, when one is added.
 type table struct {
-	segs  []*segment
-	codes []*int8   // first codes of each segment, as the gather kernels want them; empty without codes
-	bits  []*uint64 // first bits of each; empty without bits
+	segs   []*segment
+	scales []*[simd.SegmentRows]float32 // of the codes; empty without codes
+	codes  []*int8                      // first codes of each segment, as the gather kernels want them; empty without codes
+	bits   []*uint64                    // first bits of each; empty without bits
 }
 
 // rows lists the float32 rows by segment. It is replaced like a table. Nobody keeps it for longer than a
@@ -57,9 +58,12 @@ type segment struct {
 // newPoints returns empty storage for vectors of c, which keeps rows in memory or not.
 func newPoints(c Config, resident bool) *Points {
 	p := &Points{config: c, stride: roundUp(c.Dim, simd.FloatPad), codeStride: roundUp(c.Dim, simd.CodePad)}
+	// Rows of many cache lines begin on one: a row then costs no extra line.
 	if c.Dim >= lineFrom {
-		// Rows of many cache lines begin on one: a row then costs no extra line.
-		p.stride, p.codeStride = roundUp(c.Dim, cacheLine/4), roundUp(c.Dim, cacheLine)
+		p.stride = roundUp(c.Dim, cacheLine/4)
+	}
+	if c.Dim >= codeLineFrom {
+		p.codeStride = roundUp(c.Dim, cacheLine)
 	}
 	if c.Quantization != Int8 {
 		p.codeStride = 0
@@ -80,8 +84,10 @@ func (p *Points) resident() bool { return p.rows.Load() != nil }
 
 const (
 	cacheLine = 64
-	// lineFrom is the dimension from which padding codes to whole cache lines costs less than half.
+	// lineFrom is the dimension from which padding rows to whole cache lines costs less than an eighth.
 	lineFrom = 128
+	// codeLineFrom is the one from which it costs codes less than half, and at 100 dimensions a seventh.
+	codeLineFrom = 97
 )
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
@@ -186,6 +192,7 @@ func (p *Points) add(segs []*segment, floats [][]float32) {
 		t.segs = append(t.segs, s)
 		if p.codeStride > 0 {
 			t.codes = append(t.codes, &s.codes[0])
+			t.scales = append(t.scales, (*[simd.SegmentRows]float32)(s.scales))
 		}
 		if p.wordStride > 0 {
 			t.bits = append(t.bits, &s.bits[0])
@@ -228,7 +235,7 @@ func (p *Points) find(ord uint64) (uint32, bool) {
 
 // perSlot is the memory of a slot beside its row and codes: facts, id, ordinal and LSNs, without the text of
 // the id.
-const perSlot = 16 + 16 + 8 + 8 + 8
+const perSlot = 12 + 16 + 8 + 8 + 8
 
 // bytes is the memory of the slots.
 func (p *Points) bytes() int64 {
@@ -243,6 +250,9 @@ func (p *Points) memory() (m Memory) {
 		m.Rows = slots * int64(4*p.stride)
 	}
 	m.Codes = slots * int64(p.codeStride+8*p.wordStride)
+	if p.codeStride > 0 {
+		m.Codes += slots * 4 // scales
+	}
 	return m
 }
 

@@ -9,16 +9,16 @@ import (
 // Probe is a vector prepared for comparison with points: padded, quantised, its norm known. It belongs to
 // one goroutine; Set and SetSlot reuse it.
 type Probe struct {
-	p      *Points
-	t      *table
-	vec    []float32 // padded to FloatPad
-	slot   uint32    // whose row vec is to hold; NoSlot when it holds what it should
-	exact  bool      // vec is compared with rows as long as they are in memory
-	packed           // of one row
-	wide   []int16   // codes, widened for the kernels
-	f      facts
-	sums   [MaxGather]int32
-	scales [MaxGather]float32
+	p       *Points
+	t       *table
+	vec     []float32 // padded to FloatPad
+	slot    uint32    // whose row vec is to hold; NoSlot when it holds what it should
+	exact   bool      // vec is compared with rows as long as they are in memory
+	packed            // of one row
+	padded  []int8    // codes, with zeros to a whole row
+	f       facts
+	sums    [MaxGather]int32
+	factors [MaxGather]float32 // scales of what is compared
 }
 
 // MaxGather is the number of slots that one call of Distances takes.
@@ -26,11 +26,9 @@ const MaxGather = 256
 
 // NewProbe returns a probe for p, holding the zero vector.
 func (p *Points) NewProbe() *Probe {
-	pr := &Probe{p: p, t: p.table.Load(), vec: make([]float32, roundUp(p.config.Dim, simd.FloatPad)), slot: NoSlot,
-		packed: p.packedAt(p.packedRows(1), 0)}
-	if p.codeStride > 0 {
-		pr.wide = make([]int16, roundUp(p.config.Dim, simd.CodePad))
-	}
+	pr := &Probe{p: p, t: p.table.Load(), vec: make([]float32, roundUp(p.config.Dim, simd.FloatPad)), slot: NoSlot}
+	row := p.packedRows(1)
+	pr.padded, pr.packed = row.codes, p.packedAt(row, 0)
 	return pr
 }
 
@@ -41,7 +39,6 @@ func (pr *Probe) Set(v []float32) {
 	pr.exact = p.config.Quantization == Float32 || p.config.Metric == L2
 	copy(pr.vec, v)
 	pr.f = p.pack(pr.Vector(), pr.packed)
-	simd.Widen(pr.codes, pr.wide[:len(pr.codes)])
 }
 
 // SetSlot makes the vector of slot the probe's. What is set so is compared to build an index, which deserves
@@ -53,8 +50,7 @@ func (pr *Probe) SetSlot(slot uint32) {
 	s, i := pr.t.segs[slot>>simd.SegmentShift], int(slot&(simd.SegmentRows-1))
 	pr.f = s.facts[i]
 	k := p.packedAt(s.packed, i)
-	simd.Widen(k.codes, pr.wide[:len(k.codes)])
-	copy(pr.bits, k.bits)
+	pr.packed.copy(k)
 	if pr.exact {
 		pr.Vector()
 	}
@@ -123,25 +119,22 @@ func (pr *Probe) fromRows(r *rows, slots []uint32, out []float32) {
 }
 
 func (pr *Probe) fromCodes(slots []uint32, out []float32) {
-	sums, scales := pr.sums[:len(slots)], pr.scales[:len(slots)]
-	for i, slot := range slots { // before the rows, so that the processor waits for both at a time
-		scales[i] = pr.factsOf(slot).scale
-	}
-	simd.DotI8Gather(pr.wide, pr.t.codes, pr.p.codeStride, slots, sums)
-	base := pr.base()
+	sums, factors := pr.sums[:len(slots)], pr.factorsOf(slots)
+	simd.DotI8Gather(pr.padded, pr.t.codes, pr.p.codeStride, slots, sums)
+	base, scale := pr.base(), pr.scales[0]
 	for i, sum := range sums {
-		out[i] = base - float32(sum)*(pr.f.scale*scales[i])
+		out[i] = base - float32(sum)*(scale*factors[i])
 	}
 }
 
 // fromSquares compares the decoded vectors with each other: what is between them is as small as what is
 // between the vectors, and so is its error, but for what rounding adds to every distance alike.
 func (pr *Probe) fromSquares(slots []uint32, out []float32) {
-	sums := pr.sums[:len(slots)]
-	simd.DotI8Gather(pr.wide, pr.t.codes, pr.p.codeStride, slots, sums)
+	sums, factors := pr.sums[:len(slots)], pr.factorsOf(slots)
+	simd.DotI8Gather(pr.padded, pr.t.codes, pr.p.codeStride, slots, sums)
 	for i, slot := range slots {
 		f := pr.factsOf(slot)
-		product := float64(sums[i]) * float64(pr.f.scale) * float64(f.scale)
+		product := float64(sums[i]) * float64(pr.scales[0]) * float64(factors[i])
 		out[i] = float32(float64(pr.f.square) + float64(f.square) - 2*product)
 	}
 }
@@ -158,6 +151,16 @@ func (pr *Probe) fromBits(slots []uint32, out []float32) {
 	for i, slot := range slots {
 		out[i] = -pr.p.cosines[sums[i]] * pr.f.norm * pr.factsOf(slot).norm
 	}
+}
+
+// factorsOf returns the scales of the codes of slots, to be called before the codes are compared, so that the
+// processor waits for both at a time. They are valid until the next call.
+func (pr *Probe) factorsOf(slots []uint32) []float32 {
+	factors := pr.factors[:len(slots)]
+	for i, slot := range slots {
+		factors[i] = pr.t.scales[slot>>simd.SegmentShift][slot&(simd.SegmentRows-1)]
+	}
+	return factors
 }
 
 // factsOf returns the facts of slot, which is below Limit.

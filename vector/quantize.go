@@ -9,19 +9,24 @@ import (
 
 // packed is what a quantisation makes of rows: codes, bits, or nothing.
 type packed struct {
-	codes []int8
-	bits  []uint64
+	codes  []int8
+	scales []float32 // what the codes of each row are multiplied with
+	bits   []uint64
 }
 
 // packedRows returns room for n rows.
 func (p *Points) packedRows(n int) packed {
-	return packed{make([]int8, n*p.codeStride), make([]uint64, n*p.wordStride)}
+	k := packed{bits: make([]uint64, n*p.wordStride)}
+	if p.codeStride > 0 {
+		k.codes, k.scales = make([]int8, n*p.codeStride), make([]float32, n)
+	}
+	return k
 }
 
 // packedAt returns the part of k, which holds the rows of a segment, that belongs to row i.
 func (p *Points) packedAt(k packed, i int) packed {
 	if p.codeStride > 0 {
-		k.codes = k.codes[i*p.codeStride : i*p.codeStride+p.config.Dim]
+		k.codes, k.scales = k.codes[i*p.codeStride:i*p.codeStride+p.config.Dim], k.scales[i:i+1]
 	}
 	if p.wordStride > 0 {
 		k.bits = k.bits[i*p.wordStride : (i+1)*p.wordStride]
@@ -31,19 +36,21 @@ func (p *Points) packedAt(k packed, i int) packed {
 
 func (k packed) copy(from packed) {
 	copy(k.codes, from.codes)
+	copy(k.scales, from.scales)
 	copy(k.bits, from.bits)
 }
 
-func (k packed) clone() packed { return packed{slices.Clone(k.codes), slices.Clone(k.bits)} }
-
-func (k packed) equal(o packed) bool {
-	return slices.Equal(k.codes, o.codes) && slices.Equal(k.bits, o.bits)
+func (k packed) clone() packed {
+	return packed{slices.Clone(k.codes), slices.Clone(k.scales), slices.Clone(k.bits)}
 }
 
-// facts is what a score needs beside what is packed. With codes, row ≈ scale · codes and
+func (k packed) equal(o packed) bool {
+	return slices.Equal(k.codes, o.codes) && slices.Equal(k.scales, o.scales) && slices.Equal(k.bits, o.bits)
+}
+
+// facts is what the bound of a score needs beside what is packed. With codes, row ≈ scale · codes and
 // ‖row − scale·codes‖ ≤ resid.
 type facts struct {
-	scale  float32 // 0 without codes
 	resid  float32 // 0 without codes
 	norm   float32 // ‖row‖
 	square float32 // ‖scale·codes‖²; 0 without codes
@@ -53,7 +60,9 @@ type facts struct {
 func (p *Points) pack(row []float32, k packed) facts {
 	switch {
 	case p.codeStride > 0:
-		return encode(row, k.codes)
+		f, scale := encode(row, k.codes)
+		k.scales[0] = scale
+		return f
 	case p.wordStride > 0:
 		simd.Signs(row, k.bits[:simd.Words(len(row))])
 	}
@@ -64,7 +73,7 @@ func (p *Points) pack(row []float32, k packed) facts {
 func (p *Points) unpack(row []float32, k packed, f facts) {
 	if p.codeStride > 0 {
 		for i, c := range k.codes {
-			row[i] = f.scale * float32(c)
+			row[i] = k.scales[0] * float32(c)
 		}
 		return
 	}
@@ -95,23 +104,22 @@ const codeMax = 127
 // the squares of smaller values leave the range in which float32 is exact enough for the bounds.
 const smallest = 1e-12
 
-// encode fills codes with the rounded row and returns what ties the two together. The residual is rounded
+// encode fills codes with the rounded row and returns what ties the two together: row ≈ scale · codes. The residual is rounded
 // up, so that comparisons built on it stay true in float arithmetic.
-func encode(row []float32, codes []int8) facts {
+func encode(row []float32, codes []int8) (f facts, scale float32) {
 	m := simd.AbsMax(row)
 	root := float32(math.Sqrt(float64(len(row))))
 	if m < smallest {
 		clear(codes)
-		return facts{resid: smallest * root, norm: norm(row)}
+		return facts{resid: smallest * root, norm: norm(row)}, 0
 	}
-	scale := m / codeMax
+	scale = m / codeMax
 	err2 := simd.Quantize(row, codes, codeMax/m)
 	return facts{
-		scale:  scale,
 		resid:  scale * (float32(math.Sqrt(float64(err2)))*roundingUp + roundingSteps*root),
 		norm:   norm(row),
 		square: scale * scale * float32(simd.DotI8(codes, codes)),
-	}
+	}, scale
 }
 
 func norm(row []float32) float32 { return float32(math.Sqrt(float64(simd.Dot(row, row)))) }

@@ -122,6 +122,7 @@ func (c *Collection) loadRun(r kv.Reader, from, to uint64) (loadedRows, error) {
 	if rest := int(run.n & (simd.SegmentRows - 1)); rest > 0 {
 		clear(rows[rest*p.stride:])
 		clear(packs.codes[rest*p.codeStride:])
+		clear(packs.scales[min(rest, len(packs.scales)):])
 		clear(packs.bits[rest*p.wordStride:])
 		seal()
 	}

@@ -32,7 +32,8 @@ func (s scan) sift(v *sieve, admit func(slot uint32) bool) {
 		n := min(simd.SegmentRows-first, int(s.hi-at))
 		switch b.from = s.p.compared(floats); {
 		case b.from == fromCodes:
-			simd.DotI8Rows(pr.wide, seg.codes[first*s.p.codeStride:], s.p.codeStride, b.sums[:n])
+			b.factors = seg.scales[first:]
+			simd.DotI8Rows(pr.padded, seg.codes[first*s.p.codeStride:], s.p.codeStride, b.sums[:n])
 		case b.from == fromBits:
 			simd.HammingRows(pr.bits, seg.bits[first*s.p.wordStride:], s.p.wordStride, b.sums[:n])
 		case s.p.config.Metric == L2:
@@ -50,9 +51,10 @@ func (s scan) sift(v *sieve, admit func(slot uint32) bool) {
 
 // block holds what the kernels found out about some rows.
 type block struct {
-	from   source
-	sums   [simd.SegmentRows]int32   // products of codes, or differing bits
-	floats [simd.SegmentRows]float32 // products or squared distances of rows
+	from    source
+	sums    [simd.SegmentRows]int32   // products of codes, or differing bits
+	floats  [simd.SegmentRows]float32 // products or squared distances of rows
+	factors []float32                 // scales of the codes
 }
 
 // source is what a kernel compared.
@@ -138,10 +140,14 @@ func newBounds(pr *Probe) bounds {
 	dim := float32(pr.p.config.Dim)
 	// The float32 kernels add n values in at least eight running sums.
 	const half = 1.0 / (1 << 24)
-	return bounds{
-		l2: pr.p.config.Metric == L2, exact: pr.p.codeStride == 0, cosines: pr.p.cosines, scale: pr.f.scale, resid: pr.f.resid,
+	b := bounds{
+		l2: pr.p.config.Metric == L2, exact: pr.p.codeStride == 0, cosines: pr.p.cosines, resid: pr.f.resid,
 		norm: pr.f.norm * roundingUp, slack: (dim/8 + 16) * half, tiny: 2 * dim * math.SmallestNonzeroFloat32,
 	}
+	if !b.exact {
+		b.scale = pr.scales[0]
+	}
+	return b
 }
 
 // score returns q·x for cosine and dot; for L2 2q·x − ‖x‖² from codes, −‖q−x‖² from rows; and its error bound.
@@ -160,7 +166,7 @@ func (b *bounds) score(k *block, i int, f *facts) (mid, err float32) {
 		}
 		return k.floats[i], 2*b.slack*b.norm*f.norm + b.tiny
 	}
-	mid = float32(k.sums[i]) * (b.scale * f.scale)
+	mid = float32(k.sums[i]) * (b.scale * k.factors[i])
 	err = b.norm*f.resid + b.resid*(f.norm+f.resid) + b.slack*b.norm*f.norm
 	if !b.l2 {
 		return mid, err

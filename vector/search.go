@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/glimdb/db/internal/simd"
 	"github.com/glimdb/db/kv"
 )
 
@@ -322,12 +323,18 @@ func (t *search) index(c choice) (bool, error) {
 	return len(s.slots) >= n, err
 }
 
+// rowsAhead is how many rows before its turn a row is asked for: it then comes while others are compared.
+const rowsAhead = 2
+
 // score turns the slots into hits.
 func (t *search) score(ctx context.Context) error {
 	for i, slot := range t.s.slots {
 		row := t.g.points.Vector(slot)
 		if row == nil {
 			return t.read(ctx, t.s.slots[i:])
+		}
+		if next := i + rowsAhead; next < len(t.s.slots) {
+			simd.PrefetchRow(t.g.points.Vector(t.s.slots[next]))
 		}
 		t.hit(slot, row)
 	}

@@ -25,7 +25,7 @@ func (p *Points) Strip(k Strip, slots ...uint32) Strip {
 	for _, slot := range slots {
 		s, i := p.seg(slot), int(slot&(simd.SegmentRows-1))
 		k.codes = append(k.codes, s.packed.codes[i*p.codeStride:(i+1)*p.codeStride]...)
-		k.scales = append(k.scales, s.facts[i].scale)
+		k.scales = append(k.scales, s.packed.scales[i])
 	}
 	return k
 }
@@ -38,9 +38,10 @@ func (k Strip) Bytes() int64 { return int64(cap(k.codes)) + 4*int64(cap(k.scales
 
 // StripDistances is Distances for the slots of a strip from position at on, as many as out holds, at most MaxGather.
 func (pr *Probe) StripDistances(k Strip, at int, out []float32) {
-	sums, stride, base := pr.sums[:len(out)], pr.p.codeStride, pr.base()
-	simd.DotI8Rows(pr.wide, k.codes[at*stride:], stride, sums)
+	sums, stride := pr.sums[:len(out)], pr.p.codeStride
+	simd.DotI8Rows(pr.padded, k.codes[at*stride:], stride, sums)
+	base, scale := pr.base(), pr.scales[0]
 	for i, sum := range sums {
-		out[i] = base - float32(sum)*(pr.f.scale*k.scales[at+i])
+		out[i] = base - float32(sum)*(scale*k.scales[at+i])
 	}
 }

@@ -35,7 +35,8 @@ func (s subset) gather(v *sieve, ids []uint32, admit func(slot uint32) bool) {
 	pr, floats := v.probe, s.p.rows.Load()
 	switch b.from = s.p.compared(floats); {
 	case b.from == fromCodes:
-		simd.DotI8Gather(pr.wide, pr.t.codes, s.p.codeStride, ids, b.sums[:len(ids)])
+		b.factors = pr.factorsOf(ids)
+		simd.DotI8Gather(pr.padded, pr.t.codes, s.p.codeStride, ids, b.sums[:len(ids)])
 	case b.from == fromBits:
 		simd.HammingGather(pr.bits, pr.t.bits, s.p.wordStride, ids, b.sums[:len(ids)])
 	case s.p.config.Metric == L2:

@@ -75,7 +75,10 @@ func (b *bare) search(_ context.Context, width, k int, out [][]uint32) (time.Dur
 		probe.Set(b.data.queries.row(i))
 		slots = b.index.Search(q, slots[:0])
 		hits = hits[:0]
-		for _, s := range slots {
+		for i, s := range slots {
+			if i+2 < len(slots) {
+				simd.PrefetchRow(p.Vector(slots[i+2]))
+			}
 			hits = append(hits, neighbour{s, float64(score(b.data.metric, probe.Vector(), p.Vector(s)))})
 		}
 		slices.SortFunc(hits, compareNeighbours)

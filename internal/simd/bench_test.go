@@ -45,8 +45,6 @@ func BenchmarkOneRow(b *testing.B) {
 	twins(b, "signs", 4*benchDim, func() { Signs(x, signed) }, func() bool {
 		return signed[7]>>52&1 == uint64(math.Float32bits(x[500])>>31)
 	})
-	wide := make([]int16, benchDim)
-	twins(b, "widen", benchDim, func() { Widen(c, wide) }, func() bool { return wide[700] == int16(c[700]) })
 
 	x[500] = -9
 	twins(b, "absmax", 4*benchDim, func() { got = AbsMax(x) }, func() bool { return got == 9 })
@@ -59,7 +57,7 @@ func BenchmarkOneRow(b *testing.B) {
 // graph search does.
 func BenchmarkGather(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	q, wide, signs := values(r, benchDim, 0), widened(codes(r, benchDim)), words(r, benchDim/64)
+	q, coded, signs := values(r, benchDim, 0), codes(r, benchDim), words(r, benchDim/64)
 	for _, size := range []struct {
 		name string
 		segs int
@@ -103,10 +101,10 @@ func BenchmarkGather(b *testing.B) {
 				all(func(i int) bool { return exactDot(q, of(i)).holds(out[i]) }))
 			twins(b, name("l2"), int64(4*benchDim*n), func() { next(); L2Gather(q, floats, benchDim, list, out) },
 				all(func(i int) bool { return exactL2(q, of(i)).holds(out[i]) }))
-			twins(b, name("codes"), int64(benchDim*n), func() { next(); DotI8Gather(wide, bytes, benchDim, list, sums) },
+			twins(b, name("codes"), int64(benchDim*n), func() { next(); DotI8Gather(coded, bytes, benchDim, list, sums) },
 				all(func(i int) bool {
 					at := int(list[i]%SegmentRows) * benchDim
-					return sums[i] == dotWideGo(wide, firstCodes[at:at+benchDim])
+					return sums[i] == dotI8Go(coded, firstCodes[at:at+benchDim])
 				}))
 			twins(b, name("bits"), int64(benchDim/8*n), func() { next(); HammingGather(signs, bits, benchDim/64, list, sums) },
 				all(func(i int) bool {
@@ -121,7 +119,7 @@ func BenchmarkGather(b *testing.B) {
 func BenchmarkRows(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	const n = SegmentRows
-	q, wide := values(r, benchDim, 0), widened(codes(r, benchDim))
+	q, coded := values(r, benchDim, 0), codes(r, benchDim)
 	rows, bytes := values(r, n*benchDim, 0), codes(r, n*benchDim)
 	out, sums := make([]float32, n), make([]int32, n)
 	last := (n - 1) * benchDim
@@ -129,8 +127,8 @@ func BenchmarkRows(b *testing.B) {
 		func() bool { return exactDot(q, rows[last:]).holds(out[n-1]) })
 	twins(b, "l2", 4*benchDim*n, func() { L2Rows(q, rows, benchDim, out) },
 		func() bool { return exactL2(q, rows[last:]).holds(out[n-1]) })
-	twins(b, "codes", benchDim*n, func() { DotI8Rows(wide, bytes, benchDim, sums) },
-		func() bool { return sums[n-1] == dotWideGo(wide, bytes[last:]) })
+	twins(b, "codes", benchDim*n, func() { DotI8Rows(coded, bytes, benchDim, sums) },
+		func() bool { return sums[n-1] == dotI8Go(coded, bytes[last:]) })
 	signs, bits := words(r, benchDim/64), words(r, n*benchDim/64)
 	twins(b, "bits", benchDim/8*n, func() { HammingRows(signs, bits, benchDim/64, sums) },
 		func() bool { return sums[n-1] == hammingGo(signs, bits[last/64:]) })

@@ -31,9 +31,3 @@ func Signs(v []float32, words []uint64) {
 	checkSame(Words(len(v)), len(words))
 	signs(v, words)
 }
-
-// Widen sets wide[i] to codes[i], as the int8 kernels want their query. The slices have the same length.
-func Widen(codes []int8, wide []int16) {
-	checkSame(len(codes), len(wide))
-	widen(codes, wide)
-}

@@ -46,16 +46,6 @@ func signs(v []float32, bits []uint64) {
 	signsGo(v[n:], bits[n/wordBits:])
 }
 
-func widen(codes []int8, wide []int16) {
-	n := len(codes) &^ (CodePad - 1)
-	if !useAVX2 || n == 0 {
-		widenGo(codes, wide)
-		return
-	}
-	widenAVX2(&codes[0], &wide[0], n)
-	widenGo(codes[n:], wide[n:])
-}
-
 // bytes is the length of a row, a positive multiple of 8·WordPad.
 
 //go:noescape
@@ -66,6 +56,3 @@ func hammingGatherAVX2(q *uint64, segs **uint64, stride int, ids, last *uint32, 
 
 //go:noescape
 func signsAVX2(v *float32, bits *uint64, n int)
-
-//go:noescape
-func widenAVX2(codes *int8, wide *int16, n int)

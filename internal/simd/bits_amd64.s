@@ -141,19 +141,3 @@ loop:
 	JNZ       loop
 	VZEROUPPER
 	RET
-
-// func widenAVX2(codes *int8, wide *int16, n int)
-TEXT ·widenAVX2(SB), NOSPLIT, $0-24
-	MOVQ codes+0(FP), SI
-	MOVQ wide+8(FP), DI
-	MOVQ n+16(FP), CX
-
-loop:
-	VPMOVSXBW (SI), Y0
-	VMOVDQU   Y0, (DI)
-	ADDQ      $16, SI
-	ADDQ      $32, DI
-	SUBQ      $16, CX
-	JNZ       loop
-	VZEROUPPER
-	RET

@@ -9,4 +9,3 @@ func hammingGather(q []uint64, segs []*uint64, stride int, ids []uint32, out []i
 }
 
 func signs(v []float32, bits []uint64) { signsGo(v, bits) }
-func widen(codes []int8, wide []int16) { widenGo(codes, wide) }

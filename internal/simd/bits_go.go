@@ -35,9 +35,3 @@ func signsGo(v []float32, words []uint64) {
 		words[i] = w
 	}
 }
-
-func widenGo(codes []int8, wide []int16) {
-	for i, c := range codes {
-		wide[i] = int16(c)
-	}
-}

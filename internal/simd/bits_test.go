@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
-	"slices"
 	"testing"
 )
 
@@ -129,20 +128,6 @@ func TestSigns(t *testing.T) {
 			}
 			if got[Words(n)] != behind {
 				t.Fatalf("%d values: written behind the end", n)
-			}
-		}
-	})
-}
-
-func TestWiden(t *testing.T) {
-	both(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(11, 11))
-		for _, n := range lengths() {
-			c, got := codes(r, n+1)[1:], make([]int16, n+1)
-			got[n] = 77
-			Widen(c, got[:n])
-			if !slices.Equal(got[:n], widened(c)) || got[n] != 77 {
-				t.Fatalf("%d codes: %v became %v", n, c, got)
 			}
 		}
 	})

@@ -3,12 +3,35 @@
 #include "textflag.h"
 #include "gather_amd64.h"
 
-// Sixteen codes widen to int16; VPMADDWD multiplies and adds neighbours into eight int32. 127² · 2 is far
-// from overflow, so that the results are exact.
+// Thirty-two products at a time: VPMADDUBSW takes bytes without a sign on one side, so that it is given the
+// magnitudes of the query and rows whose signs were turned by the query's. It adds neighbours: two products
+// of codes, at most 2 · 127², fit its int16. VPMADDWD by ones adds neighbours again, into eight int32. So the
+// results are exact.
 
-// SUM1I adds up Y0 and Y1 into the low int32 of X0.
+// ONES sets every int16 of Y15 to 1.
+#define ONES \
+	VPCMPEQW Y15, Y15, Y15 \
+	VPSRLW   $15, Y15, Y15
+
+// PRODUCTS adds to acc the products of Y8, whose magnitudes are in Y9, and the codes at row.
+#define PRODUCTS(row, acc, tmp) \
+	VMOVDQU    row, tmp        \
+	VPSIGNB    Y8, tmp, tmp    \
+	VPMADDUBSW tmp, Y9, tmp    \
+	VPMADDWD   Y15, tmp, tmp   \
+	VPADDD     tmp, acc, acc
+
+// HALF is PRODUCTS of the sixteen codes in the lower halves; loading them clears the upper ones.
+#define HALF(row, acc, low, tmp) \
+	VMOVDQU    row, low        \
+	VPSIGNB    Y8, tmp, tmp    \
+	VPMADDUBSW tmp, Y9, tmp    \
+	VPMADDWD   Y15, tmp, tmp   \
+	VPADDD     tmp, acc, acc
+
+// SUM1I adds up Y0 and Y2 into the low int32 of X0.
 #define SUM1I \
-	VPADDD       Y1, Y0, Y0 \
+	VPADDD       Y2, Y0, Y0 \
 	VEXTRACTI128 $1, Y0, X1 \
 	VPADDD       X1, X0, X0 \
 	VPHADDD      X0, X0, X0 \
@@ -29,28 +52,23 @@
 	VEXTRACTI128 $1, Y0, X1 \
 	VPADDD       X1, X0, X0
 
-// CODES16 takes sixteen codes of four rows, at off bytes after the offset R8; off2 is twice off.
-#define CODES16(off, off2) \
-	VMOVDQU   off2(SI)(R8*2), Y8  \
-	VPMOVSXBW off(AX)(R8*1), Y10  \
-	VPMOVSXBW off(BX)(R8*1), Y11  \
-	VPMOVSXBW off(CX)(R8*1), Y12  \
-	VPMOVSXBW off(DX)(R8*1), Y13  \
-	VPMADDWD  Y8, Y10, Y10        \
-	VPMADDWD  Y8, Y11, Y11        \
-	VPMADDWD  Y8, Y12, Y12        \
-	VPMADDWD  Y8, Y13, Y13        \
-	VPADDD    Y10, Y0, Y0         \
-	VPADDD    Y11, Y2, Y2         \
-	VPADDD    Y12, Y4, Y4         \
-	VPADDD    Y13, Y6, Y6
+// CODES32 takes 32 codes of four rows, at off bytes after the offset R8.
+#define CODES32(off) \
+	VMOVDQU off(SI)(R8*1), Y8        \
+	VPABSB  Y8, Y9                   \
+	PRODUCTS(off(AX)(R8*1), Y0, Y10) \
+	PRODUCTS(off(BX)(R8*1), Y2, Y11) \
+	PRODUCTS(off(CX)(R8*1), Y4, Y12) \
+	PRODUCTS(off(DX)(R8*1), Y6, Y13)
 
-// CODES64 takes a cache line of codes of four rows.
-#define CODES64 \
-	CODES16(0, 0)   \
-	CODES16(16, 32) \
-	CODES16(32, 64) \
-	CODES16(48, 96)
+// CODES16 takes sixteen.
+#define CODES16 \
+	VMOVDQU (SI)(R8*1), X8             \
+	VPABSB  Y8, Y9                     \
+	HALF((AX)(R8*1), Y0, X10, Y10)     \
+	HALF((BX)(R8*1), Y2, X11, Y11)     \
+	HALF((CX)(R8*1), Y4, X12, Y12)     \
+	HALF((DX)(R8*1), Y6, X13, Y13)
 
 // func dotI8AVX2(a, b *int8, n int) int32
 TEXT ·dotI8AVX2(SB), NOSPLIT, $0-28
@@ -58,31 +76,35 @@ TEXT ·dotI8AVX2(SB), NOSPLIT, $0-28
 	MOVQ  b+8(FP), DI
 	MOVQ  n+16(FP), CX
 	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	SUBQ  $32, CX
+	VPXOR Y2, Y2, Y2
+	ONES
+	SUBQ  $64, CX
 	JLT   rest
 
 loop:
-	VPMOVSXBW (SI), Y4
-	VPMOVSXBW 16(SI), Y5
-	VPMOVSXBW (DI), Y6
-	VPMOVSXBW 16(DI), Y7
-	VPMADDWD  Y6, Y4, Y4
-	VPMADDWD  Y7, Y5, Y5
-	VPADDD    Y4, Y0, Y0
-	VPADDD    Y5, Y1, Y1
-	ADDQ      $32, SI
-	ADDQ      $32, DI
-	SUBQ      $32, CX
-	JGE       loop
+	VMOVDQU (SI), Y8
+	VPABSB  Y8, Y9
+	PRODUCTS((DI), Y0, Y10)
+	VMOVDQU 32(SI), Y8
+	VPABSB  Y8, Y9
+	PRODUCTS(32(DI), Y2, Y11)
+	ADDQ    $64, SI
+	ADDQ    $64, DI
+	SUBQ    $64, CX
+	JGE     loop
 
 rest:
-	ADDQ      $32, CX
-	JZ        done
-	VPMOVSXBW (SI), Y4
-	VPMOVSXBW (DI), Y6
-	VPMADDWD  Y6, Y4, Y4
-	VPADDD    Y4, Y0, Y0
+	ADDQ $64, CX
+	JZ   done
+
+codes16:
+	VMOVDQU (SI), X8
+	VPABSB  Y8, Y9
+	HALF((DI), Y0, X10, Y10)
+	ADDQ    $16, SI
+	ADDQ    $16, DI
+	SUBQ    $16, CX
+	JNZ     codes16
 
 done:
 	SUM1I
@@ -90,42 +112,7 @@ done:
 	VZEROUPPER
 	RET
 
-// func dotWideAVX2(q *int16, row *int8, n int) int32
-TEXT ·dotWideAVX2(SB), NOSPLIT, $0-28
-	MOVQ  q+0(FP), SI
-	MOVQ  row+8(FP), DI
-	MOVQ  n+16(FP), CX
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	SUBQ  $32, CX
-	JLT   rest
-
-loop:
-	VPMOVSXBW (DI), Y4
-	VPMOVSXBW 16(DI), Y5
-	VPMADDWD  (SI), Y4, Y4
-	VPMADDWD  32(SI), Y5, Y5
-	VPADDD    Y4, Y0, Y0
-	VPADDD    Y5, Y1, Y1
-	ADDQ      $64, SI
-	ADDQ      $32, DI
-	SUBQ      $32, CX
-	JGE       loop
-
-rest:
-	ADDQ      $32, CX
-	JZ        done
-	VPMOVSXBW (DI), Y4
-	VPMADDWD  (SI), Y4, Y4
-	VPADDD    Y4, Y0, Y0
-
-done:
-	SUM1I
-	VMOVSS X0, ret+24(FP)
-	VZEROUPPER
-	RET
-
-// func dotI8RowsAVX2(q *int16, rows *int8, stride, n int, out *int32, dim int)
+// func dotI8RowsAVX2(q, rows *int8, stride, n int, out *int32, dim int)
 TEXT ·dotI8RowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ q+0(FP), SI
 	MOVQ rows+8(FP), AX
@@ -135,6 +122,7 @@ TEXT ·dotI8RowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ dim+40(FP), R12
 	MOVQ R12, R13
 	ANDQ $~63, R12
+	ONES
 
 rows4:
 	LEAQ (AX)(DI*1), BX
@@ -146,7 +134,8 @@ rows4:
 	JEQ  rest
 
 loop:
-	CODES64
+	CODES32(0)
+	CODES32(32)
 	ADDQ $64, R8
 	CMPQ R8, R12
 	JLT  loop
@@ -154,7 +143,7 @@ loop:
 rest:
 	CMPQ R8, R13
 	JGE  done
-	CODES16(0, 0)
+	CODES16
 	ADDQ $16, R8
 	JMP  rest
 
@@ -168,11 +157,12 @@ done:
 	VZEROUPPER
 	RET
 
-// func dotI8GatherAVX2(q *int16, segs **int8, stride int, ids, last *uint32, n int, out *int32, dim int)
+// func dotI8GatherAVX2(q *int8, segs **int8, stride int, ids, last *uint32, n int, out *int32, dim int)
 TEXT ·dotI8GatherAVX2(SB), NOSPLIT, $0-64
 	MOVQ ids+24(FP), R9
 	MOVQ n+40(FP), R10
 	MOVQ out+48(FP), R11
+	ONES
 
 rows4:
 	GROUP
@@ -183,7 +173,8 @@ rows4:
 
 loop:
 	PREFETCH
-	CODES64
+	CODES32(0)
+	CODES32(32)
 	ADDQ $64, R8
 	CMPQ R8, R12
 	JLT  loop
@@ -194,7 +185,7 @@ rest:
 	PREFETCH
 
 codes16:
-	CODES16(0, 0)
+	CODES16
 	ADDQ $16, R8
 	CMPQ R8, dim+56(FP)
 	JLT  codes16

@@ -97,7 +97,7 @@ func l2Rows(q, rows []float32, stride int, out []float32) {
 	}
 }
 
-func dotI8Rows(q []int16, rows []int8, stride int, out []int32) {
+func dotI8Rows(q, rows []int8, stride int, out []int32) {
 	if !useAVX2 || !whole(len(q), CodePad) {
 		dotI8RowsGo(q, rows, stride, out)
 		return
@@ -108,7 +108,7 @@ func dotI8Rows(q []int16, rows []int8, stride int, out []int32) {
 		rows, out = rows[min(n*stride, len(rows)):], out[n:]
 	}
 	for i := range out {
-		out[i] = dotWideAVX2(&q[0], &rows[i*stride], len(q))
+		out[i] = dotI8AVX2(&q[0], &rows[i*stride], len(q))
 	}
 }
 
@@ -150,7 +150,7 @@ func l2Gather(q []float32, segs []*float32, stride int, ids []uint32, out []floa
 	}
 }
 
-func dotI8Gather(q []int16, segs []*int8, stride int, ids []uint32, out []int32) {
+func dotI8Gather(q []int8, segs []*int8, stride int, ids []uint32, out []int32) {
 	if !useAVX2 || !whole(len(q), CodePad) {
 		dotI8GatherGo(q, segs, stride, ids, out)
 		return
@@ -161,7 +161,7 @@ func dotI8Gather(q []int16, segs []*int8, stride int, ids []uint32, out []int32)
 		ids, out = ids[n:], out[n:]
 	}
 	if len(ids) == 1 {
-		out[0] = dotWideAVX2(&q[0], &row(segs, stride, ids[0], len(q))[0], len(q))
+		out[0] = dotI8AVX2(&q[0], &row(segs, stride, ids[0], len(q))[0], len(q))
 	} else if len(ids) > 1 {
 		few, res := fill(ids), [group]int32{}
 		dotI8GatherAVX2(&q[0], &segs[0], stride, &few[0], &few[0], group, &res[0], len(q))
@@ -194,9 +194,6 @@ func l2AVX2(a, b *float32, n int) float32
 func dotI8AVX2(a, b *int8, n int) int32
 
 //go:noescape
-func dotWideAVX2(q *int16, row *int8, n int) int32
-
-//go:noescape
 func absMaxAVX2(v *float32, n int) float32
 
 //go:noescape
@@ -209,7 +206,7 @@ func dotRowsAVX2(q, rows *float32, stride, n int, out *float32, dim int)
 func l2RowsAVX2(q, rows *float32, stride, n int, out *float32, dim int)
 
 //go:noescape
-func dotI8RowsAVX2(q *int16, rows *int8, stride, n int, out *int32, dim int)
+func dotI8RowsAVX2(q, rows *int8, stride, n int, out *int32, dim int)
 
 // The gather kernels prefetch the group of rows after the one they compute; last points at the last group
 // of ids that may be read for that, which may lie beyond the n ids computed.
@@ -221,4 +218,4 @@ func dotGatherAVX2(q *float32, segs **float32, stride int, ids, last *uint32, n 
 func l2GatherAVX2(q *float32, segs **float32, stride int, ids, last *uint32, n int, out *float32, dim int)
 
 //go:noescape
-func dotI8GatherAVX2(q *int16, segs **int8, stride int, ids, last *uint32, n int, out *int32, dim int)
+func dotI8GatherAVX2(q *int8, segs **int8, stride int, ids, last *uint32, n int, out *int32, dim int)

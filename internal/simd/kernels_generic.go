@@ -7,9 +7,9 @@ func l2(a, b []float32) float32  { return l2Go(a, b) }
 func dotI8(a, b []int8) int32    { return dotI8Go(a, b) }
 func absMax(v []float32) float32 { return absMaxGo(v) }
 
-func dotRows(q, rows []float32, stride int, out []float32)      { dotRowsGo(q, rows, stride, out) }
-func l2Rows(q, rows []float32, stride int, out []float32)       { l2RowsGo(q, rows, stride, out) }
-func dotI8Rows(q []int16, rows []int8, stride int, out []int32) { dotI8RowsGo(q, rows, stride, out) }
+func dotRows(q, rows []float32, stride int, out []float32) { dotRowsGo(q, rows, stride, out) }
+func l2Rows(q, rows []float32, stride int, out []float32)  { l2RowsGo(q, rows, stride, out) }
+func dotI8Rows(q, rows []int8, stride int, out []int32)    { dotI8RowsGo(q, rows, stride, out) }
 
 func dotGather(q []float32, segs []*float32, stride int, ids []uint32, out []float32) {
 	dotGatherGo(q, segs, stride, ids, out)
@@ -19,7 +19,7 @@ func l2Gather(q []float32, segs []*float32, stride int, ids []uint32, out []floa
 	l2GatherGo(q, segs, stride, ids, out)
 }
 
-func dotI8Gather(q []int16, segs []*int8, stride int, ids []uint32, out []int32) {
+func dotI8Gather(q []int8, segs []*int8, stride int, ids []uint32, out []int32) {
 	dotI8GatherGo(q, segs, stride, ids, out)
 }
 

@@ -43,15 +43,7 @@ func l2Go(a, b []float32) float32 {
 	return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]))
 }
 
-func dotI8Go(a, b []int8) int32 {
-	var s int32
-	for i := range a {
-		s += int32(a[i]) * int32(b[i])
-	}
-	return s
-}
-
-func dotWideGo(q []int16, row []int8) int32 {
+func dotI8Go(q, row []int8) int32 {
 	row = row[:len(q)]
 	var s0, s1, s2, s3 int32
 	n := len(q) &^ 3
@@ -79,9 +71,9 @@ func l2RowsGo(q, rows []float32, stride int, out []float32) {
 	}
 }
 
-func dotI8RowsGo(q []int16, rows []int8, stride int, out []int32) {
+func dotI8RowsGo(q, rows []int8, stride int, out []int32) {
 	for i := range out {
-		out[i] = dotWideGo(q, rows[i*stride:i*stride+len(q)])
+		out[i] = dotI8Go(q, rows[i*stride:i*stride+len(q)])
 	}
 }
 
@@ -104,9 +96,9 @@ func l2GatherGo(q []float32, segs []*float32, stride int, ids []uint32, out []fl
 	}
 }
 
-func dotI8GatherGo(q []int16, segs []*int8, stride int, ids []uint32, out []int32) {
+func dotI8GatherGo(q []int8, segs []*int8, stride int, ids []uint32, out []int32) {
 	for i, id := range ids {
-		out[i] = dotWideGo(q, row(segs, stride, id, len(q)))
+		out[i] = dotI8Go(q, row(segs, stride, id, len(q)))
 	}
 }
 

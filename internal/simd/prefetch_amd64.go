@@ -6,3 +6,13 @@ package simd
 //
 //go:noescape
 func Prefetch(p *uint32)
+
+// PrefetchRow asks for all cache lines of row, without waiting for them.
+func PrefetchRow(row []float32) {
+	if len(row) > 0 {
+		prefetchRow(&row[0], len(row))
+	}
+}
+
+//go:noescape
+func prefetchRow(p *float32, n int)

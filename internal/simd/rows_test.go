@@ -42,14 +42,6 @@ func codes(r *rand.Rand, n int) []int8 {
 	return v
 }
 
-func widened(codes []int8) []int16 {
-	w := make([]int16, len(codes))
-	for i, c := range codes {
-		w[i] = int16(c)
-	}
-	return w
-}
-
 // counts are numbers of rows around the kernels' groups and blocks.
 var counts = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 63, 64, 65, 67, 131}
 
@@ -133,18 +125,18 @@ func TestCodes(t *testing.T) {
 					t.Fatalf("product of %d codes: %d, want %d", dim, got, want[i])
 				}
 			}
-			wide, segs, block := widened(q), segmented(all, stride), flat(all, stride)
+			segs, block := segmented(all, stride), flat(all, stride)
 			for _, n := range counts {
 				const canary = 77
 				ids, out := picks(r, n, rows), make([]int32, n+1)
 				out[n] = canary
-				DotI8Gather(wide, segs, stride, ids, out[:n])
+				DotI8Gather(q, segs, stride, ids, out[:n])
 				for i, id := range ids {
 					if out[i] != want[id] {
 						t.Fatalf("gathered product of %d codes, %d of %d: %d, want %d", dim, i, n, out[i], want[id])
 					}
 				}
-				DotI8Rows(wide, block, stride, out[:n])
+				DotI8Rows(q, block, stride, out[:n])
 				for i := range n {
 					if out[i] != want[i] {
 						t.Fatalf("row product of %d codes, %d of %d: %d, want %d", dim, i, n, out[i], want[i])
@@ -168,8 +160,8 @@ func TestGatherReachesEveryRow(t *testing.T) {
 			floats[i][0], floats[i][dim-1] = float32(i), 1
 			bytes[i][0], bytes[i][dim-1] = int8(i&127), int8(i>>7)
 		}
-		q, wide := make([]float32, dim), make([]int16, dim)
-		q[0], q[dim-1], wide[0], wide[dim-1] = 1, 0.5, 1, 127
+		q, coded := make([]float32, dim), make([]int8, dim)
+		q[0], q[dim-1], coded[0], coded[dim-1] = 1, 0.5, 1, 127
 		r := rand.New(rand.NewPCG(5, 6))
 		ids := make([]uint32, rows)
 		for i, p := range r.Perm(rows) {
@@ -178,7 +170,7 @@ func TestGatherReachesEveryRow(t *testing.T) {
 		dots, dists, sums := make([]float32, rows), make([]float32, rows), make([]int32, rows)
 		DotGather(q, segmented(floats, stride), stride, ids, dots)
 		L2Gather(q, segmented(floats, stride), stride, ids, dists)
-		DotI8Gather(wide, segmented(bytes, stride), stride, ids, sums)
+		DotI8Gather(coded, segmented(bytes, stride), stride, ids, sums)
 		for i, id := range ids {
 			if want := float32(id) + 0.5; dots[i] != want {
 				t.Errorf("row %d: dot %v, want %v", id, dots[i], want)
@@ -204,8 +196,8 @@ func TestCodesDoNotOverflow(t *testing.T) {
 			}
 			want := int32(sign) * 127 * 127 * MaxCodes
 			out := make([]int32, 5)
-			DotI8Rows(widened(q), row, MaxCodes, out[:1])
-			DotI8Gather(widened(q), []*int8{&seg[0]}, MaxCodes, []uint32{0, 0, 0, 0}, out[1:])
+			DotI8Rows(q, row, MaxCodes, out[:1])
+			DotI8Gather(q, []*int8{&seg[0]}, MaxCodes, []uint32{0, 0, 0, 0}, out[1:])
 			for i, got := range append(out, DotI8(q, row)) {
 				if got != want {
 					t.Errorf("result %d: %d, want %d", i, got, want)

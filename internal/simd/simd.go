@@ -5,7 +5,7 @@ import "math/bits"
 const (
 	// FloatPad is the multiple of len(q) for which float rows are computed in assembly: one AVX register.
 	FloatPad = 8
-	// CodePad is the same for int8 rows: sixteen codes widen to one AVX register of int16.
+	// CodePad is the same for int8 rows: half an AVX register.
 	CodePad = 16
 	// SegmentShift turns the number of a gathered row into that of its segment.
 	SegmentShift = 8
@@ -49,8 +49,8 @@ func L2Rows(q, rows []float32, stride int, out []float32) {
 	l2Rows(q, rows, stride, out)
 }
 
-// DotI8Rows is DotRows over codes, exact; q holds int8 values, widened once by the caller, at most MaxCodes.
-func DotI8Rows(q []int16, rows []int8, stride int, out []int32) {
+// DotI8Rows is DotRows over codes, exact; q has at most MaxCodes.
+func DotI8Rows(q, rows []int8, stride int, out []int32) {
 	checkCodes(len(q))
 	checkRows(len(q), len(rows), stride, len(out))
 	dotI8Rows(q, rows, stride, out)
@@ -73,9 +73,8 @@ func L2Gather(q []float32, segs []*float32, stride int, ids []uint32, out []floa
 	}
 }
 
-// DotI8Gather is DotGather over codes, exact; q holds int8 values, widened once by the caller, at most
-// MaxCodes.
-func DotI8Gather(q []int16, segs []*int8, stride int, ids []uint32, out []int32) {
+// DotI8Gather is DotGather over codes, exact; q has at most MaxCodes.
+func DotI8Gather(q []int8, segs []*int8, stride int, ids []uint32, out []int32) {
 	checkCodes(len(q))
 	checkGather(len(q), segs, stride, ids, len(out))
 	if len(ids) > 0 {

@@ -25,8 +25,8 @@ type Index struct {
 	m      int // links of a node on the upper levels; twice as many on the ground
 	scale  float64
 
-	blocks atomic.Pointer[[]*block] // replaced, never changed, when one is added
-	entry  atomic.Uint64            // level<<32 | slot
+	blocks atomic.Pointer[[]block] // replaced, never changed, when one is added
+	entry  atomic.Uint64           // level<<32 | slot
 	nodes  atomic.Int64
 	links  atomic.Int64
 	levels [maxLevel + 1]int // nodes whose highest level it is
@@ -42,10 +42,15 @@ type Index struct {
 // block holds blockNodes nodes. Links are stored as slot+1, so that 0 ends a list. Readers look at ground
 // and upper alone; the rest belongs to the feeding goroutine.
 type block struct {
-	ground []uint32             // 2m links a node
-	upper  [blockNodes][]uint32 // a level from 1 up: m links, and the number of links that lead to the node there
-	level  [blockNodes]uint8
-	state  [blockNodes]state
+	ground []uint32 // 2m links a node
+	*blockRest
+}
+
+// blockRest is what a walk on the ground does not look at.
+type blockRest struct {
+	upper [blockNodes][]uint32 // a level from 1 up: m links, and the number of links that lead to the node there
+	level [blockNodes]uint8
+	state [blockNodes]state
 	// parent is slot+1 of the node's parent in the spanning tree, 0 for the root.
 	parent   [blockNodes]uint32
 	children [blockNodes]uint8
@@ -72,7 +77,7 @@ func New(o vector.IndexOptions) *Index {
 
 func newIndex(o vector.IndexOptions, log *oplog.Log) *Index {
 	x := &Index{o: o, m: o.Config.M, scale: 1 / math.Log(float64(o.Config.M)), log: log}
-	x.blocks.Store(&[]*block{})
+	x.blocks.Store(&[]block{})
 	x.entry.Store(noEntry)
 	return x
 }
@@ -92,7 +97,7 @@ func mix(z uint64) uint64 {
 }
 
 func (x *Index) block(slot uint32) (*block, int) {
-	return (*x.blocks.Load())[slot>>blockShift], int(slot & (blockNodes - 1))
+	return &(*x.blocks.Load())[slot>>blockShift], int(slot & (blockNodes - 1))
 }
 
 // has reports whether slot is a node. Feeding goroutine only, like dies.
@@ -116,9 +121,9 @@ func (x *Index) room(slot uint32) {
 }
 
 // grow returns bs with the block of slot. It may write behind the length of bs, where no reader looks.
-func grow(bs []*block, slot uint32, m int) []*block {
+func grow(bs []block, slot uint32, m int) []block {
 	for int(slot>>blockShift) >= len(bs) {
-		bs = append(bs, &block{ground: make([]uint32, blockNodes*2*m)})
+		bs = append(bs, block{make([]uint32, blockNodes*2*m), &blockRest{}})
 	}
 	return bs
 }

@@ -201,8 +201,8 @@ func (x *Index) Attach(p *vector.Points, slots []uint32) {
 }
 
 // moved returns blocks with every node at its new slot.
-func (x *Index) moved(to []uint32) *[]*block {
-	bs := []*block{}
+func (x *Index) moved(to []uint32) *[]block {
+	bs := []block{}
 	move := func(dst, src []uint32) {
 		for i, v := range src {
 			if v == 0 {
@@ -215,7 +215,7 @@ func (x *Index) moved(to []uint32) *[]*block {
 		at := to[slot]
 		bs = grow(bs, at, x.m)
 		b, i := x.block(slot)
-		c, j := bs[at>>blockShift], int(at&(blockNodes-1))
+		c, j := &bs[at>>blockShift], int(at&(blockNodes-1))
 		c.level[j], c.state[j], c.children[j], c.in[j], c.place[j] = b.level[i], b.state[i], b.children[i], b.in[i], b.place[i]
 		move(c.parent[j:j+1], b.parent[i:i+1])
 		c.upper[j] = slices.Clone(b.upper[i])

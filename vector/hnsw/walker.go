@@ -14,7 +14,7 @@ type walker struct {
 	x       *Index
 	probe   *vector.Probe // the vector that is looked for
 	other   *vector.Probe // compares candidates with each other; feeding goroutine only
-	blocks  []*block      // of this visit
+	blocks  []block       // of this visit
 	visited []uint64      // the epoch in which any of 32 slots was seen, and a bit for each: visit
 	epoch   uint32
 	pool    []uint64 // beam: key(distance, slot), ascending; the lowest bit marks expanded ones
