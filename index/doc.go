@@ -12,8 +12,12 @@
 // none of its objects moved (stage.go); those that moved are planned again, alone. An object's Tally
 // carries what is needed of records beyond the caps, and the version that plans are checked against.
 //
+// People may change the graph (edit_*.go): they state entities and relations, which are source records of a document
+// that is always there, and decide what is deleted, set, or one entity under several names. Records stay under the
+// names that documents use; a resolver (resolve.go) tells what they count for.
+//
 // Keys: space.Document, Text (visible and waiting), Chunk, Source (records by kind, and tallies), Contrib
-// (the objects of a document), Sequence (counter and queue), Track, Hash; the graph and the three
+// (the objects of a document), Sequence (counter and queue), Track, Hash, Manual (decisions); the graph and the three
 // collections named in internal/record. Encodings are in internal/record.
 //
 // Concurrency: a Pipeline is safe for concurrent use. Model calls are made outside every lock; callbacks
@@ -23,8 +27,8 @@
 // Invariants:
 //   - I1: chunks, vectors and records of a document are visible exactly when a version of it is current;
 //     status processed means that no other version waits. Texts, lists and queue fit the status (P1).
-//   - I2: every entity and relation is a pure function of its source records, and its tally sums them; it
-//     is in the graph exactly when it has any. Only a summary's words are a model's (P2, P4).
+//   - I2: every entity and relation is a pure function of its source records and of what people decided, and its
+//     tally sums the records that count; it is in the graph exactly when it has any. Only a summary's words are a model's (P2, P4).
 //   - I3: a source record belongs to a stored chunk; a relation record has an endpoint record under each
 //     of its two entities.
 //   - I4: a document's chunks are numbered without gaps, lie in its text byte for byte, and are counted.
@@ -33,4 +37,6 @@
 //   - I7: sequences are unique and grow; hash and track entries have their documents and the reverse.
 //   - I8: no model or embedding call is made inside the writer turn.
 //   - I9: a cancelled or failed attempt changes nothing but the document's status.
+//   - I10: decisions of people are about names that some record has, and go with the last one; an alias and the
+//     entity that it stands for know each other.
 package index
