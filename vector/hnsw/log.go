@@ -19,7 +19,7 @@ const (
 )
 
 // formatVersion is that of operations, nodes and header. Version 1 named nodes by their ordinals; 2 had a log of
-// its own.
+// its own, without checksums; 4 is of package ivf.
 const formatVersion = 3
 
 // maxOrdinal is beyond every ordinal.

@@ -23,8 +23,8 @@ const (
 	opPop      byte = 5 // the last cell, which is empty, is gone
 )
 
-// formatVersion is that of the operations and the header.
-const formatVersion = 1
+// formatVersion is that of the operations and the header. Version 1 had no checksums; 2 and 3 are of package hnsw.
+const formatVersion = 4
 
 // maxOrdinal is beyond every ordinal.
 const maxOrdinal = 1 << 62

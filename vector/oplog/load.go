@@ -1,6 +1,7 @@
 package oplog
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -31,7 +32,7 @@ func (l *Log) Load(r kv.Reader, d Decoder) (fed uint64, found bool, err error) {
 	if err != nil {
 		return 0, false, fmt.Errorf("oplog: load: %w", err)
 	}
-	h, err := l.decodeHeader(v, d.Header)
+	h, err := l.openHeader(v, d.Header)
 	if err != nil {
 		return 0, false, err
 	}
@@ -55,6 +56,29 @@ func (l *Log) Load(r kv.Reader, d Decoder) (fed uint64, found bool, err error) {
 	return h.fed, true, nil
 }
 
+// openHeader tells a form of another version, whose checksums may be others, from a damaged one.
+func (l *Log) openHeader(v []byte, rest func(*codec.Reader) error) (header, error) {
+	in := codec.NewReader(v)
+	if version := in.Uvarint(); in.Err() == nil && version != l.o.Version {
+		return header{}, corrupt("header: version %d, not %d", version, l.o.Version)
+	}
+	key := l.key(kindHeader)
+	v, err := unseal(key, v)
+	if err != nil {
+		return header{}, err
+	}
+	return l.decodeHeader(v, rest)
+}
+
+// unseal returns what the checksum at the end of the value under key agrees with.
+func unseal(key, v []byte) ([]byte, error) {
+	n := len(v) - 4
+	if n < 0 || binary.LittleEndian.Uint32(v[n:]) != sum(key, v[:n]) {
+		return nil, corrupt("key %x: the checksum of %d bytes is wrong", key, len(v))
+	}
+	return v[:n], nil
+}
+
 func (l *Log) decodeHeader(v []byte, rest func(*codec.Reader) error) (h header, err error) {
 	in := codec.NewReader(v)
 	for _, f := range h.fields() {
@@ -64,9 +88,6 @@ func (l *Log) decodeHeader(v []byte, rest func(*codec.Reader) error) (h header, 
 	}
 	if err := in.Err(); err != nil {
 		return h, corrupt("header: %w", err)
-	}
-	if h.version != l.o.Version {
-		return h, corrupt("header: version %d, not %d", h.version, l.o.Version)
 	}
 	if err := errors.Join(rest(in), in.Done()); err != nil {
 		return h, corrupt("header: %w", err)
@@ -86,6 +107,9 @@ func value(r kv.Reader, key []byte, decode func(*codec.Reader) error) error {
 	}
 	if err != nil {
 		return fmt.Errorf("oplog: load: %w", err)
+	}
+	if v, err = unseal(key, v); err != nil {
+		return err
 	}
 	in := codec.NewReader(v)
 	for in.Len() > 0 {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"iter"
 	"math"
 	"sync/atomic"
@@ -150,6 +151,22 @@ func AppendFloats(b []byte, floats []float32) []byte {
 	return b
 }
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sum is the checksum that ends the value under key: of both, so that no value passes for another.
+func sum(key, value []byte) uint32 {
+	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
+}
+
+// put stages value under key, with its checksum.
+func put(b *kv.Batch, key, value []byte) error {
+	err := b.Set(key, binary.LittleEndian.AppendUint32(value[:len(value):len(value)], sum(key, value)))
+	if err != nil {
+		return fmt.Errorf("oplog: save: %w", err)
+	}
+	return nil
+}
+
 func (l *Log) key(kind byte) []byte { return append(append([]byte(nil), l.o.Prefix...), kind) }
 
 func (l *Log) numbered(kind byte, epoch uint64, n int) []byte {
@@ -196,11 +213,11 @@ func (l *Log) Drain(s State) []func(*kv.Batch) error {
 	head := l.header(s)
 	return []func(*kv.Batch) error{func(b *kv.Batch) error {
 		if len(record) > 0 {
-			if err := b.Set(key, record); err != nil {
-				return fmt.Errorf("oplog: save record: %w", err)
+			if err := put(b, key, record); err != nil {
+				return err
 			}
 		}
-		return b.Set(l.key(kindHeader), head)
+		return put(b, l.key(kindHeader), head)
 	}}
 }
 
@@ -259,15 +276,15 @@ func (l *Log) finish(epoch uint64, head []byte) func(*kv.Batch) error {
 				return fmt.Errorf("oplog: save checkpoint: %w", err)
 			}
 		}
-		return b.Set(l.key(kindHeader), head)
+		return put(b, l.key(kindHeader), head)
 	}
 }
 
 func (l *Log) writeParts(epoch uint64, from int, parts [][]byte) func(*kv.Batch) error {
 	return func(b *kv.Batch) error {
 		for i, part := range parts {
-			if err := b.Set(l.numbered(kindPart, epoch, from+i), part); err != nil {
-				return fmt.Errorf("oplog: save checkpoint: %w", err)
+			if err := put(b, l.numbered(kindPart, epoch, from+i), part); err != nil {
+				return err
 			}
 		}
 		return nil

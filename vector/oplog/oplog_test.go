@@ -259,10 +259,20 @@ func TestO3_DamageIsCorruption(t *testing.T) {
 			d.commit(w)
 		}
 	}
-	kinds := map[byte]int{}
+	kinds, another := map[byte]int{}, []byte(nil)
 	for key, value := range d.keys("x/") {
 		kinds[key[2]]++
-		for name, damaged := range map[string][]byte{"cut": value[:len(value)-1], "longer": append(slices.Clone(value), 0xFF), "empty": {}, "missing": nil} {
+		damages := map[string][]byte{"cut": value[:len(value)-1], "longer": append(slices.Clone(value), 0xFF), "empty": {}, "missing": nil, "another": another}
+		for i := range value {
+			flipped := slices.Clone(value)
+			flipped[i] ^= 1 << (i % 8)
+			damages[fmt.Sprint("bit in byte ", i)] = flipped
+		}
+		another = value
+		for name, damaged := range damages {
+			if name == "another" && damaged == nil {
+				continue
+			}
 			if name == "missing" && key[2] == kindHeader {
 				continue // then there is nothing
 			}
