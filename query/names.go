@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -8,7 +9,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/glimdb/db/graph"
+	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/lexical"
+	"github.com/glimdb/db/internal/record"
 )
 
 // Bounds of the look-up of names in a question: at most maxNamesRead times the larger of the others keys.
@@ -124,10 +128,19 @@ func (r *reader) namesIn(question string) (found []named, lookups int, err error
 	if err != nil {
 		return nil, 0, err
 	}
+	aliases, err := r.aliases(texts)
+	if err != nil {
+		return nil, 0, err
+	}
 	order := make([]int, 0, len(list))
 	for i, s := range list {
 		if s.function {
 			alike[i] = slices.DeleteFunc(slices.Clone(alike[i]), func(name string) bool { return name != texts[i] || !capitals(name) })
+		}
+		for _, a := range aliases[texts[i]] {
+			if !s.function || a.alias == texts[i] && capitals(a.alias) {
+				alike[i] = append(slices.Clone(alike[i]), a.name)
+			}
 		}
 		if len(alike[i]) > 0 {
 			order = append(order, i)
@@ -155,6 +168,37 @@ func (r *reader) namesIn(question string) (found []named, lookups int, err error
 		}
 	}
 	return found, len(list), nil
+}
+
+// alias is another name of an entity, given to it by hand.
+type alias struct{ alias, name string }
+
+// aliases returns the aliases that are alike texts (graph.Fold), by text. It costs one seek a text, and a look-up
+// where there is none at all.
+func (r *reader) aliases(texts []string) (map[string][]alias, error) {
+	all := record.AliasesPrefix(r.workspace)
+	c, err := r.snap.Cursor(all, codec.PrefixEnd(all))
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if !c.First() {
+		return nil, c.Err()
+	}
+	out := make(map[string][]alias)
+	for _, text := range texts {
+		fold := graph.Fold(text)
+		prefix := record.AliasPrefix(r.workspace, fold)
+		if out[text] != nil {
+			continue
+		}
+		for ok := c.SeekGE(prefix); ok && bytes.HasPrefix(c.Key(), prefix) && len(out[text]) < graph.MaxAlike; ok = c.Next() {
+			if a := string(c.Key()[len(prefix):]); graph.Fold(a) == fold {
+				out[text] = append(out[text], alias{a, string(c.Value())})
+			}
+		}
+	}
+	return out, c.Err()
 }
 
 // differs is 0 for a name written as in the question, so that it comes before others that are alike.
@@ -192,7 +236,10 @@ func (q *run) byName(ctx context.Context, r *reader, l *leg, t *timer) error {
 	if err != nil {
 		return err
 	}
-	for i, n := range nodes { // each exists: its name was found in the same snapshot
+	for i, n := range nodes {
+		if n == nil {
+			continue // an alias of an entity that was deleted by hand
+		}
 		e, err := entityOf(n, ViaName)
 		if err != nil {
 			return err

@@ -2,8 +2,12 @@ package query
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/glimdb/db/graph"
+	"github.com/glimdb/db/internal/record"
 )
 
 // TestNamesInQuestion: entities that the question names come first, in every mode that searches entities.
@@ -112,6 +116,44 @@ func TestNameLookupsBounded(t *testing.T) {
 					t.Fatalf("%d times %q: spelling %s", n, word, fmt.Sprint(s))
 				}
 			}
+		}
+	}
+}
+
+// TestAliasesInQuestion: an entity is found by its aliases in any spelling, one that is deleted by none.
+func TestAliasesInQuestion(t *testing.T) {
+	s := newStore(t, testDim)
+	far := func() []float32 { return at(axisNone, 1, axisNone-1) }
+	s.emb.Set("ll", at(axisLow, 1, axisNone)...)
+	s.emb.Set("hl", at(axisHigh, 1, axisNone)...)
+	s.commit(func(w *writer) {
+		w.entity("Ebenezer Scrooge", "person", "d", far(), "d-chunk-000")
+		w.entity("Marley", "person", "d", far(), "d-chunk-000")
+		for alias, name := range map[string]string{"Old Scrooge": "Ebenezer Scrooge", "Marley": "Ebenezer Scrooge", "WHO": "Marley", "us": "Marley", "Gone": "Deleted"} {
+			if err := w.b.Set(record.AliasKey("", graph.Fold(alias), alias), []byte(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	e := s.engine()
+	for question, want := range map[string]string{
+		"does old  SCROOGE's nephew visit?": "Ebenezer Scrooge",
+		"Old Scrooge, Ebenezer Scrooge":     "Ebenezer Scrooge",
+		"marley":                            "Ebenezer Scrooge|Marley",
+		"is the WHO there?":                 "Marley",
+		"who are us?":                       "",
+		"Is it gone?":                       "",
+		"scrooge":                           "",
+	} {
+		r := ask(t, e, question, Options{Mode: Local, LowKeywords: []string{"ll"}, HighKeywords: []string{"hl"}, Want: WantData})
+		var got []string
+		for _, x := range r.Data.Entities {
+			if x.Named != "" {
+				got = append(got, x.Name)
+			}
+		}
+		if slices.Sort(got); strings.Join(got, "|") != want {
+			t.Errorf("%q names %q, want %q", question, got, want)
 		}
 	}
 }

@@ -46,6 +46,7 @@ func (q *run) retrieve(ctx context.Context) error {
 
 // reader is one view of the store. A field is nil where the store has no such part yet.
 type reader struct {
+	workspace                   string
 	snap                        *kv.Snapshot
 	graph                       *graph.Graph
 	entities, relations, chunks *vector.Collection
@@ -56,7 +57,7 @@ func (e *Engine) open() (*reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("query: view: %w", err)
 	}
-	r := &reader{snap: snap}
+	r := &reader{workspace: e.workspace, snap: snap}
 	if r.graph, err = graph.Open(snap, e.workspace, record.GraphName); err == nil || errors.Is(err, kv.ErrNotFound) {
 		err = nil
 		for _, c := range []struct {
