@@ -8,38 +8,39 @@ import (
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/index"
-	"github.com/glimdb/db/internal/brief"
 	"github.com/spf13/cobra"
 )
 
 func (a *app) deleteCommand() *cobra.Command {
-	var prefix string
+	var f filterFlags
 	cmd := &cobra.Command{
 		Use:   "delete ID...",
 		Short: "Delete documents and everything that only they say",
 		Long: `Delete removes documents in one step; when one of the ids is unknown, nothing is deleted. Entities and relations that
-other documents mention stay, and say only what those say. The files that the documents were read from are not touched.`,
+other documents mention stay, and say only what those say. The files that the documents were read from are not touched.
+
+Instead of ids, flags select documents; ` + "`glim docs`" + ` with the same flags lists them. Very many go in several steps.`,
 		Example: `  glim delete notes/lamp.md
   glim delete notes/a.md notes/b.md
-  glim delete --prefix notes/old/`,
+  glim delete --prefix notes/old/
+  glim delete --track insert_20260301_081500_5f0c9a1e
+  glim delete --metadata year=2019 --metadata draft=true`,
 		Args: args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			if (len(ids) == 0) == (prefix == "") {
-				return misused(cmd, "name documents by their ids or by --prefix")
+			filter, any, err := f.filter()
+			switch {
+			case err != nil:
+				return err
+			case (len(ids) == 0) == !any:
+				return misused(cmd, "name documents by their ids, or select them by flags")
 			}
-			return a.with(false, false, func(d *db.DB) (err error) {
-				if prefix != "" {
-					ids, err = a.beginning(cmd.Context(), d, prefix)
-				} else {
-					ids, err = a.ids(cmd.Context(), d, ids)
-				}
-				if err != nil {
-					return err
-				}
-				r, err := d.Delete(cmd.Context(), ids...)
+			return a.with(false, false, func(d *db.DB) error {
+				r, err := a.delete(cmd.Context(), d, ids, filter)
 				switch {
 				case err != nil:
 					return err
+				case r.Documents == 0:
+					return notFound("`glim docs` lists all", "no document %v in %s", &f, a.set.DB)
 				case a.json:
 					return a.out.json(r)
 				}
@@ -53,8 +54,20 @@ other documents mention stay, and say only what those say. The files that the do
 			})
 		},
 	}
-	cmd.Flags().StringVar(&prefix, "prefix", "", "delete all whose path begins so, as `glim docs --prefix` lists them")
+	f.add(cmd)
 	return cmd
+}
+
+// delete deletes the documents with ids, or those that f selects when there are none.
+func (a *app) delete(ctx context.Context, d *db.DB, ids []string, f index.Filter) (index.DeleteResult, error) {
+	if len(ids) == 0 {
+		return d.DeleteMatching(ctx, f)
+	}
+	ids, err := a.ids(ctx, d, ids)
+	if err != nil {
+		return index.DeleteResult{}, err
+	}
+	return d.Delete(ctx, ids...)
 }
 
 // ids turns what a person calls documents into their ids: those as they are, else as insert makes them of
@@ -90,18 +103,4 @@ func (a *app) ids(ctx context.Context, d *db.DB, names []string) ([]string, erro
 		break
 	}
 	return nil, notFound(hint, "no document %s in %s", quoted(unknown), a.set.DB)
-}
-
-// beginning lists the ids of the documents whose path begins so.
-func (a *app) beginning(ctx context.Context, d *db.DB, prefix string) (ids []string, err error) {
-	for i, err := range d.Documents(ctx, index.Filter{PathPrefix: prefix}) {
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, i.ID)
-	}
-	if len(ids) == 0 {
-		return nil, notFound("`glim docs` lists the paths", "no document whose path begins with %s in %s", brief.Quote(prefix), a.set.DB)
-	}
-	return ids, nil
 }

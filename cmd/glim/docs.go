@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) docsCommand() *cobra.Command {
-	var f index.Filter
+	var f filterFlags
 	var text bool
 	cmd := &cobra.Command{
 		Use:   "docs [ID]",
@@ -22,19 +22,21 @@ func (a *app) docsCommand() *cobra.Command {
 		Long:  "Docs lists the documents with status and counts, or tells about one: what was found in it, what was dropped and why.",
 		Example: `  glim docs
   glim docs --status failed
+  glim docs --prefix notes/ --metadata year=2026
   glim docs notes/lamp.md
   glim docs notes/lamp.md --text`,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
+			filter, any, err := f.filter()
 			switch {
+			case err != nil:
+				return err
 			case len(given) == 0 && text:
 				return usage("--text needs the id of a document")
-			case f.Status != "" && !slices.Contains(index.Statuses(), f.Status):
-				return usage("--status %s: want %s", f.Status, strings.Join(index.Statuses(), ", "))
 			}
 			return a.with(false, true, func(d *db.DB) error {
 				if len(given) == 0 {
-					return a.docs(cmd.Context(), d, f)
+					return a.docs(cmd.Context(), d, filter, any)
 				}
 				ids, err := a.ids(cmd.Context(), d, given)
 				switch {
@@ -47,15 +49,12 @@ func (a *app) docsCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&f.Status, "status", "", "only pending, processing, processed or failed ones")
-	cmd.Flags().StringVar(&f.PathPrefix, "prefix", "", "only those whose path begins so")
-	cmd.Flags().StringVar(&f.Track, "track", "", "only those of one insert")
+	f.add(cmd)
 	cmd.Flags().BoolVar(&text, "text", false, "print the text of the document")
-	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(index.Statuses(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-func (a *app) docs(ctx context.Context, d *db.DB, f index.Filter) error {
+func (a *app) docs(ctx context.Context, d *db.DB, f index.Filter, filtered bool) error {
 	n := 0
 	all := []index.Info{}
 	for i, err := range d.Documents(ctx, f) {
@@ -78,7 +77,7 @@ func (a *app) docs(ctx context.Context, d *db.DB, f index.Filter) error {
 	switch {
 	case a.json:
 		return a.out.json(all)
-	case n == 0 && (f.Status != "" || f.PathPrefix != "" || f.Track != ""):
+	case n == 0 && filtered:
 		a.out.printf("no such documents\n")
 	case n == 0:
 		a.out.printf("no documents; insert some with `glim insert`\n")
@@ -121,6 +120,9 @@ func (a *app) doc(ctx context.Context, d *db.DB, id string) error {
 	if i.Path != i.ID {
 		row("path", i.Path)
 	}
+	for _, k := range slices.Sorted(maps.Keys(i.Metadata)) {
+		row("metadata", fmt.Sprintf("%s=%v", k, i.Metadata[k]))
+	}
 	row("text", bytesOf(int64(i.Bytes)))
 	row("found", fmt.Sprintf("%s, %s, %s", count(i.Chunks, "chunk"), count(i.Entities, "entity"), count(i.Relations, "relation")))
 	row("dropped", reasonsOf(i.Dropped))
@@ -137,8 +139,15 @@ func (a *app) doc(ctx context.Context, d *db.DB, id string) error {
 	if i.Usage.Calls > 0 {
 		row("models", fmt.Sprintf("%s, %d + %d tokens", count(i.Usage.Calls, "call"), i.Usage.PromptTokens, i.Usage.CompletionTokens))
 	}
+	row("created", i.CreatedAt.Local().Format(time.DateTime))
+	if !i.UpdatedAt.IsZero() && !i.UpdatedAt.Equal(i.EndedAt) {
+		row("updated", i.UpdatedAt.Local().Format(time.DateTime))
+	}
 	if !i.EndedAt.IsZero() {
 		row("processed", i.EndedAt.Local().Format(time.DateTime)+" in "+short(i.EndedAt.Sub(i.StartedAt)))
+	}
+	if i.Priority != 0 {
+		row("priority", fmt.Sprint(i.Priority))
 	}
 	row("track", i.Track)
 	return nil

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/index/format"
 	"github.com/spf13/cobra"
 )
 
@@ -27,6 +30,11 @@ type insertFlags struct {
 	encoding, stdinID string
 	noReplace, dryRun bool
 	workers           int
+	metadata          []string
+	track             string
+	priority          int8
+
+	meta map[string]any // of metadata
 }
 
 func (a *app) insertCommand() *cobra.Command {
@@ -34,22 +42,25 @@ func (a *app) insertCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "insert PATH...",
 		Short: "Index files, folders, globs or standard input",
-		Long: `Insert reads text, Markdown and HTML files and makes them part of the knowledge graph. A file's path as you write it
-(./a and a are the same) is the document's id: inserting a changed file again replaces it, an unchanged one costs nothing.
+		Long: `Insert reads files and makes them part of the knowledge graph: text, Markdown, HTML, PDF, Word (docx), JSON, and tables as
+CSV, TSV or JSON lines, of which each row is a document. A file's path as you write it (./a and a are the same) is the document's
+id, with #ID after it for a row: inserting a changed file again replaces it, an unchanged one costs nothing.
 
 Folders are walked. Left out in them are hidden files and folders, such as .git. Skipped, and named, are databases (glim's
 own and others of Pebble, RocksDB or LevelDB), bare Git repositories, links, pipes and devices, empty files and what is no
-text, such as pictures and PDF. The same named on the command line itself is refused; a link or a pipe named there is read.
+text, such as pictures. The same named on the command line itself is refused; a link or a pipe named there is read.
 
 Globs that the shell left as they are (in quotes, say) are expanded as a shell does: nothing hidden but where the pattern
 itself has the dot, {a,b} for either, and ** for any number of folders, which are walked as above.
 
-Bytes that are no UTF-8 are refused with the likely encoding named, since a wrong guess would store garbage; UTF-16 and
-declared HTML encodings are read. Interrupt with Ctrl-C at any time: what is done is kept, and the next insert goes on.`,
+Bytes that are no UTF-8 are read as UTF-16 or a Chinese, Japanese or Korean encoding when they leave no doubt, with a note, and as
+what an HTML page declares; else they are refused with the likely encoding named, since a wrong guess would store garbage.
+Chunks are windows of tokens unless --chunker says otherwise; what it says is kept with the documents. Interrupt with Ctrl-C at any time: what is done is kept, and the next insert goes on.`,
 		Example: `  glim insert notes/ README.md
   glim insert 'chapters/*.txt' 'notes/**/*.{md,txt}'
   curl -s https://example.com/page.html | glim insert - --id page.html
-  glim insert old/ --encoding shift_jis`,
+  glim insert old/ --encoding shift_jis
+  glim insert reports/ --metadata year=2026 --metadata 'tags=["board","draft"]' --priority 5`,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			if err := f.validate(); err != nil {
@@ -59,32 +70,61 @@ declared HTML encodings are read. Interrupt with Ctrl-C at any time: what is don
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.encoding, "encoding", autoEncoding, "encoding of the files: auto, or a name such as shift_jis")
+	fl.StringVar(&f.format, "format", autoFormat, "`format` of the files: auto, "+formatNames())
+	fl.StringVar(&f.decode.Encoding, "encoding", autoFormat, "encoding of the files: auto, or a name such as shift_jis")
+	fl.StringVar(&f.decode.TextField, "text-field", "", "`field` of a row that is its text; the others become metadata (default text, content or body; else all fields)")
+	fl.StringVar(&f.decode.IDField, "id-field", "", "`field` that tells rows apart (default id, _id or key; else the row's number)")
+	f.chunking.add(fl)
 	fl.StringVar(&f.stdinID, "id", "stdin", "document `id` of standard input")
 	fl.BoolVar(&f.noReplace, "no-replace", false, "refuse changed documents instead of replacing them")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would be read, store nothing")
+	fl.StringArrayVarP(&f.metadata, "metadata", "m", nil, "`key=value` kept with every document, may be repeated; numbers, true, false and JSON lists of texts are kept as such")
+	fl.StringVar(&f.track, "track", "", "name of this insert, for `glim docs --track` (default: one is made)")
+	fl.Int8Var(&f.priority, "priority", 0, "documents of higher priority are processed first, -128 to 127")
 	fl.IntVar(&f.workers, "workers", 3, "documents processed at the same time, 1 to 64")
 	return cmd
 }
 
 func (f *insertFlags) validate() error {
-	if f.encoding != autoEncoding {
-		if _, err := encodingNamed(f.encoding); err != nil {
-			return usage("--encoding: %v", err)
-		}
+	var err error
+	if f.decode.Format, err = formatFlag(f.format); err != nil {
+		return err
+	}
+	if err := f.decode.Validate(); err != nil {
+		return usage("--encoding: %s", strings.TrimPrefix(err.Error(), format.ErrOption.Error()+": "))
+	}
+	if err := f.chunking.validate(); err != nil {
+		return err
 	}
 	return bounded("workers", f.workers, 1, maxWorkers)
 }
 
 // inserted is the result of an insert, also its JSON form.
 type inserted struct {
+	Track     string            `json:"track,omitempty"` // for docs --track and delete --track
 	Documents []index.Outcome   `json:"documents"`
 	Refused   map[string]string `json:"refused"` // path -> reason
 	Skipped   map[string]string `json:"skipped"` // path, found inside a folder -> reason
 	Summary   index.Summary     `json:"summary"`
+	// Notes tell by path what was assumed about a file or left out of it.
+	Notes map[string][]string `json:"notes,omitempty"`
 }
 
 func (r *inserted) skip(path string, why error) { r.Skipped[filepath.ToSlash(path)] = plain(why) }
+
+// noted keeps what a file's report tells, and says it.
+func (a *app) noted(res *inserted, path string, how format.Report) {
+	if len(how.Notes) == 0 {
+		return
+	}
+	if res.Notes == nil {
+		res.Notes = make(map[string][]string)
+	}
+	res.Notes[path] = how.Notes
+	for _, n := range how.Notes {
+		a.err.printf("note: %s: %s\n", path, n)
+	}
+}
 
 // err is the end of an insert that could not take every input.
 func (r *inserted) err() error {
@@ -95,7 +135,7 @@ func (r *inserted) err() error {
 }
 
 func (a *app) insert(ctx context.Context, paths []string, f insertFlags) error {
-	res := inserted{Documents: []index.Outcome{}, Refused: map[string]string{}, Skipped: map[string]string{}}
+	res := inserted{Track: f.track, Documents: []index.Outcome{}, Refused: map[string]string{}, Skipped: map[string]string{}}
 	in, errs := expand(paths, res.skip)
 	for _, err := range errs {
 		a.refuse(&res, err)
@@ -187,8 +227,12 @@ func (a *app) enqueue(ctx context.Context, d *db.DB, in []input, f insertFlags, 
 	return errors.Join(ctx.Err(), flush())
 }
 
-// enqueueBatch stores a batch. When some documents are refused, those are noted and the others stored.
+// enqueueBatch stores a batch. When some documents are refused, those are noted and the others stored. All batches of
+// an insert have one track.
 func (a *app) enqueueBatch(ctx context.Context, d *db.DB, policy index.Policy, docs []index.Document, res *inserted) error {
+	for i := range docs {
+		docs[i].Track = res.Track
+	}
 	r, err := d.Enqueue(ctx, policy, docs...)
 	if refused := allOf[*index.DocumentError](err); len(refused) > 0 {
 		bad := make(map[int]bool, len(refused))
@@ -205,6 +249,7 @@ func (a *app) enqueueBatch(ctx context.Context, d *db.DB, policy index.Policy, d
 		r, err = d.Enqueue(ctx, policy, kept...)
 	}
 	res.Documents = append(res.Documents, r.Documents...)
+	res.Track = cmp.Or(res.Track, r.Track)
 	return err
 }
 
@@ -228,7 +273,7 @@ func (a *app) documents(ctx context.Context, in []input, f insertFlags, res *ins
 				res.skip(file.id, errors.Unwrap(err))
 				continue
 			}
-			if !yield(index.Document{ID: file.id, Path: file.id, Text: text, Time: file.time}, err) {
+			if !yield(index.Document{ID: file.id, Path: file.id, Text: text, Time: file.time, Metadata: f.meta, Priority: f.priority}, err) {
 				return
 			}
 		}
