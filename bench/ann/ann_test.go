@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"fmt"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -13,8 +14,20 @@ import (
 	"testing"
 )
 
-// TestCommand runs the whole command on a small set: every contender that is on this machine answers,
-// finds what it should, and the files can be read.
+// A measure that needs a process of its own starts this program again.
+func TestMain(m *testing.M) {
+	if task := os.Getenv(childEnv); task != "" {
+		if err := child(context.Background(), task, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// TestCommand draws the curves of a small set: every contender that is on this machine answers, finds what
+// it should, and the files can be read.
 func TestCommand(t *testing.T) {
 	out, cache := t.TempDir(), t.TempDir()
 	var stdout, stderr bytes.Buffer
@@ -27,7 +40,7 @@ func TestCommand(t *testing.T) {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	text := stdout.String()
-	rows := readTable(t, filepath.Join(out, "ann.csv"))
+	rows := readTable(t, filepath.Join(out, "ann.csv"), columns())
 	best := map[string]float64{}
 	for _, row := range rows {
 		if row["k"] == "10" {
@@ -63,10 +76,8 @@ func TestCommand(t *testing.T) {
 			t.Errorf("%s finds %.4f bare and %.4f through the database", v.name, bare, whole)
 		}
 	}
-	for _, table := range []string{"through the database", "GB/s read by one thread"} {
-		if !strings.Contains(text, table) {
-			t.Errorf("no table of %q:\n%s", table, text)
-		}
+	if !strings.Contains(text, "through the database") {
+		t.Errorf("no table of indexes in databases:\n%s", text)
 	}
 	f, err := os.Open(filepath.Join(out, "clustered768.png"))
 	if err != nil {
@@ -89,7 +100,7 @@ func TestCommand(t *testing.T) {
 }
 
 // readTable reads a CSV by the names of its columns.
-func readTable(t *testing.T, path string) (out []map[string]string) {
+func readTable(t *testing.T, path string, columns []string) (out []map[string]string) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -100,7 +111,7 @@ func readTable(t *testing.T, path string) (out []map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(lines) < 2 || !slices.Equal(lines[0], columns()) {
+	if len(lines) < 2 || !slices.Equal(lines[0], columns) {
 		t.Fatalf("%s begins %v", path, lines)
 	}
 	for _, line := range lines[1:] {
@@ -124,7 +135,7 @@ func numberOf(t *testing.T, row map[string]string, column string) float64 {
 
 func TestWrongSettings(t *testing.T) {
 	for _, args := range [][]string{
-		{"-k", "0"}, {"-k", "101"}, {"-k", "ten"}, {"-rounds", "0"}, {"-n", "-1"}, {"-data", "nothing"}, {"-run", "("},
+		{"-k", "0"}, {"-k", "101"}, {"-k", "ten"}, {"-rounds", "0"}, {"-n", "-1"}, {"-data", "nothing"}, {"-measure", "nothing"}, {"-run", "("},
 		{"-n", "2000", "-run", "no such contender"}, {"-n", "5"},
 	} {
 		args = append(args, "-out", t.TempDir(), "-cache", t.TempDir())

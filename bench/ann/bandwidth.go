@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// bandwidthBytes is more than any cache holds.
-const bandwidthBytes = 512 << 20
+// maxBandwidthBytes is more than any cache holds.
+const maxBandwidthBytes = 512 << 20
 
 // reader measures how fast one thread reads memory, which bounds every scan.
 type reader struct {
@@ -11,8 +11,11 @@ type reader struct {
 	sum   uint64 // keeps the reads from being left out
 }
 
-func newReader() *reader {
-	r := &reader{words: make([]uint64, bandwidthBytes/8)}
+// newReader makes a reader to compare with passes over so many bytes: it reads several times as many, so that
+// a cache holds neither or both.
+func newReader(passed int) *reader {
+	const times = 8
+	r := &reader{words: make([]uint64, min(times*passed, maxBandwidthBytes)/8)}
 	for i := range r.words {
 		r.words[i] = uint64(i) // pages that were never written are all the same one
 	}
@@ -35,17 +38,5 @@ func (r *reader) measure() (float64, error) {
 	if err != nil || took <= 0 {
 		return 0, fmt.Errorf("the clock gave %v for a pass over memory: %w", took, err)
 	}
-	return bandwidthBytes / took.Seconds(), nil
-}
-
-// scanRate is the share of the read bandwidth at which the exact scan goes through the int8 codes, by round.
-func (r *race) scanRate(x *racer, k int) span {
-	var shares []float64
-	codes := float64(r.e.data.base.rows()) * float64(r.e.data.base.dim)
-	for round, rate := range r.bandwidth {
-		for _, micros := range x.series[k].micros {
-			shares = append(shares, codes/(micros[round]/1e6)/rate)
-		}
-	}
-	return spanOf(shares)
+	return float64(8*len(r.words)) / took.Seconds(), nil
 }

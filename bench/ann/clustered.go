@@ -45,22 +45,36 @@ func loadClustered(o dataOptions, dim int) ([]*dataset, error) {
 
 // clustered returns n vectors, a function of its arguments, in random order.
 func clustered(seed uint64, n, dim int) matrix {
-	r := rand.New(rand.NewPCG(seed, uint64(dim)))
-	meanings := meanings(r, n)
-	dec := newDecoder(r, dim)
 	out := newMatrix(n, dim)
+	newGenerator(seed, n, dim).fill(0, out)
+	return out
+}
+
+// generator makes the vectors of clustered part by part.
+type generator struct {
+	seed     uint64
+	meanings matrix
+	decoder  *decoder
+}
+
+func newGenerator(seed uint64, n, dim int) *generator {
+	r := rand.New(rand.NewPCG(seed, uint64(dim)))
+	return &generator{seed, meanings(r, n), newDecoder(r, dim)}
+}
+
+// fill writes the vectors from from on, as many as out has rows of zeros, on all processors.
+func (g *generator) fill(from int, out matrix) {
 	var wg sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
 	for w := range workers {
 		wg.Go(func() {
 			bend := make([]float32, warp)
-			for i := w; i < n; i += workers {
-				dec.decode(meanings.row(i), bend, rand.New(rand.NewPCG(seed, uint64(i))), out.row(i))
+			for i := w; i < out.rows(); i += workers {
+				g.decoder.decode(g.meanings.row(from+i), bend, rand.New(rand.NewPCG(g.seed, uint64(from+i))), out.row(i))
 			}
 		})
 	}
 	wg.Wait()
-	return out
 }
 
 // topic is one region of meaning: its centre and how far its documents spread in each dimension.

@@ -40,20 +40,24 @@ type spec struct {
 // names of contenders that tables refer to.
 const (
 	nameBare    = "glim/hnsw-int8"
+	nameFloat32 = "glim/hnsw-f32"
 	nameExact   = "glim/exact" + throughDB
 	nameHnswlib = "hnswlib"
+	nameCoder   = "coder/hnsw"
 
 	// throughDB ends the name of a contender that is searched through the whole database.
 	throughDB = "-db"
+	// defaultWidth ends the name of a contender that is built with the default efConstruction.
+	defaultWidth = "-efc128"
 )
 
 // variants lists the indexes of ours, one line a configuration.
 func variants() []variant {
 	return []variant{
 		{nameBare, true, hnsw.Factory, func(*vector.Config) {}},
-		{"glim/hnsw-f32", true, hnsw.Factory, func(c *vector.Config) { c.Quantization = vector.Float32 }},
+		{nameFloat32, true, hnsw.Factory, func(c *vector.Config) { c.Quantization = vector.Float32 }},
 		{"glim/hnsw-1bit", true, hnsw.Factory, func(c *vector.Config) { c.Quantization = vector.Binary }},
-		{nameBare + "-efc128", false, hnsw.Factory, func(c *vector.Config) { c.EfConstruction = vector.DefaultEfConstruction }},
+		{nameBare + defaultWidth, false, hnsw.Factory, func(c *vector.Config) { c.EfConstruction = vector.DefaultEfConstruction }},
 		{"glim/ivf", true, ivf.Factory, func(c *vector.Config) { c.Kind = vector.IVF }},
 	}
 }
@@ -69,7 +73,7 @@ func specs() []spec {
 	}
 	return append(out,
 		spec{nameExact, false, true, noLadder, openExact},
-		spec{"coder/hnsw", true, true, func(int) []int { return []int{20, 100, 400} }, openCoder})
+		spec{nameCoder, true, true, func(int) []int { return []int{20, 100, 400} }, openCoder})
 }
 
 // specsNamed picks contenders by a regular expression.

@@ -44,7 +44,7 @@ func openExact(e *env) (contender, error) {
 // openCollection opens a collection in the one database of the data set.
 func (e *env) openCollection(name string, c vector.Config, plan vector.Plan) (contender, error) {
 	if e.db == nil {
-		d, err := db.Open(filepath.Join(e.temp, "db"), db.WithOptions(db.Options{Vectors: db.VectorOptions{ExactBytes: -1}}))
+		d, err := db.Open(filepath.Join(e.temp, "db"), alwaysIndexed())
 		if err != nil {
 			return nil, err
 		}
@@ -57,33 +57,79 @@ func (e *env) openCollection(name string, c vector.Config, plan vector.Plan) (co
 	return &throughDatabase{e, e.db, name, plan}, nil
 }
 
+// alwaysIndexed gives every collection its index from the first vector on.
+func alwaysIndexed() db.Option {
+	return db.WithOptions(db.Options{Vectors: db.VectorOptions{ExactBytes: -1}})
+}
+
 // fill commits rows up to to, as a loader would, and waits until they are indexed. The time is that of the
 // whole process, because the index is fed on a goroutine of its own.
 func (b *database) fill(ctx context.Context, name string, to int) (time.Duration, error) {
 	began, f := processTime(), b.collections[name]
-	for f.rows < to {
-		end := min(f.rows+loadBatch, to)
-		err := b.d.Update(ctx, func(tx *db.Tx) error {
-			v, err := tx.CreateVectors(name, f.config)
+	if err := put(ctx, b.d, name, f.config, b.data.base.slice(f.rows, to), f.rows, loadBatch); err != nil {
+		return 0, err
+	}
+	f.rows = to
+	if err := b.d.Settle(ctx); err != nil {
+		return 0, err
+	}
+	return processTime() - began, nil
+}
+
+// put commits rows, the first of which has number first, under their ids, so many in a commit.
+func put(ctx context.Context, d *db.DB, name string, c vector.Config, rows matrix, first, batch int) error {
+	for at := 0; at < rows.rows(); at += batch {
+		err := d.Update(ctx, func(tx *db.Tx) error {
+			v, err := tx.CreateVectors(name, c)
 			if err != nil {
 				return err
 			}
-			for i := f.rows; i < end; i++ {
-				if err := v.Put(rowID(i), b.data.base.row(i)); err != nil {
+			for i := at; i < min(at+batch, rows.rows()); i++ {
+				if err := v.Put(rowID(first+i), rows.row(i)); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 		if err != nil {
-			return 0, err
+			return err
 		}
-		f.rows = end
 	}
-	if err := b.d.Settle(ctx); err != nil {
-		return 0, err
+	return nil
+}
+
+// find is one search as a program does it: a transaction, its view, the collection by name.
+func find(ctx context.Context, d *db.DB, name string, q []float32, o vector.SearchOptions) (hits []vector.Hit, err error) {
+	err = d.View(ctx, func(tx *db.Tx) error {
+		v, err := tx.Vectors(name)
+		if err != nil {
+			return err
+		}
+		hits, err = v.Search(q, o)
+		return err
+	})
+	return hits, err
+}
+
+// statsOf describes a collection.
+func statsOf(ctx context.Context, d *db.DB, name string) (st vector.Stats, err error) {
+	err = d.View(ctx, func(tx *db.Tx) error {
+		v, err := tx.Vectors(name)
+		if err != nil {
+			return err
+		}
+		st = v.Stats()
+		return nil
+	})
+	return st, err
+}
+
+// rowsOf appends the base rows that hits name.
+func rowsOf(hits []vector.Hit, out []uint32) []uint32 {
+	for _, h := range hits {
+		out = append(out, rowOf(h.ID))
 	}
-	return processTime() - began, nil
+	return out
 }
 
 // close lets go of the database; the last contender closes it.
@@ -102,19 +148,10 @@ func (t *throughDatabase) add(ctx context.Context, _, to int) (time.Duration, er
 func (t *throughDatabase) search(ctx context.Context, width, k int, out [][]uint32) (time.Duration, error) {
 	o := vector.SearchOptions{K: k, Ef: width, Plan: t.plan}
 	hits := make([][]vector.Hit, len(out))
-	find := func(i int) error {
-		return t.db.d.View(ctx, func(tx *db.Tx) error {
-			v, err := tx.Vectors(t.name)
-			if err != nil {
-				return err
-			}
-			hits[i], err = v.Search(t.db.data.queries.row(i), o)
-			return err
-		})
-	}
 	run := func(n int) error {
 		for i := range n {
-			if err := find(i); err != nil {
+			var err error
+			if hits[i], err = find(ctx, t.db.d, t.name, t.db.data.queries.row(i), o); err != nil {
 				return err
 			}
 		}
@@ -125,23 +162,13 @@ func (t *throughDatabase) search(ctx context.Context, width, k int, out [][]uint
 	}
 	took, err := timed(func() error { return run(len(out)) })
 	for i, hs := range hits {
-		out[i] = out[i][:0]
-		for _, h := range hs {
-			out[i] = append(out[i], rowOf(h.ID))
-		}
+		out[i] = rowsOf(hs, out[i][:0])
 	}
 	return took, err
 }
 
 // bytes is the memory of the collection with its index.
-func (t *throughDatabase) bytes() (bytes float64, err error) {
-	err = t.db.d.View(context.Background(), func(tx *db.Tx) error {
-		v, err := tx.Vectors(t.name)
-		if err != nil {
-			return err
-		}
-		bytes = float64(v.Stats().Bytes) / float64(t.db.collections[t.name].rows)
-		return nil
-	})
-	return bytes, err
+func (t *throughDatabase) bytes() (float64, error) {
+	st, err := statsOf(context.Background(), t.db.d, t.name)
+	return float64(st.Bytes) / float64(t.db.collections[t.name].rows), err
 }

