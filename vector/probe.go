@@ -14,8 +14,9 @@ type Probe struct {
 	vec     []float32 // padded to FloatPad
 	slot    uint32    // whose row vec is to hold; NoSlot when it holds what it should
 	exact   bool      // vec is compared with rows as long as they are in memory
-	packed            // of one row
-	padded  []int8    // codes, with zeros to a whole row
+	packed            // of the vector: in own, or shared with the slot that was set
+	padded  []int8    // its codes, with zeros to a whole row
+	own     packed
 	f       facts
 	sums    [MaxGather]int32
 	factors [MaxGather]float32 // scales of what is compared
@@ -27,8 +28,8 @@ const MaxGather = 256
 // NewProbe returns a probe for p, holding the zero vector.
 func (p *Points) NewProbe() *Probe {
 	pr := &Probe{p: p, t: p.table.Load(), vec: make([]float32, roundUp(p.config.Dim, simd.FloatPad)), slot: NoSlot}
-	row := p.packedRows(1)
-	pr.padded, pr.packed = row.codes, p.packedAt(row, 0)
+	pr.own = p.packedRows(1)
+	pr.take(pr.own, 0)
 	return pr
 }
 
@@ -38,6 +39,7 @@ func (pr *Probe) Set(v []float32) {
 	pr.t, pr.slot = p.table.Load(), NoSlot
 	pr.exact = p.config.Quantization == Float32 || p.config.Metric == L2
 	copy(pr.vec, v)
+	pr.take(pr.own, 0)
 	pr.f = p.pack(pr.Vector(), pr.packed)
 }
 
@@ -48,12 +50,19 @@ func (pr *Probe) SetSlot(slot uint32) {
 	pr.t, pr.slot = p.table.Load(), slot
 	pr.exact = p.config.Quantization != Int8 || p.config.Metric == L2
 	s, i := pr.t.segs[slot>>simd.SegmentShift], int(slot&(simd.SegmentRows-1))
-	pr.f = s.facts[i]
-	k := p.packedAt(s.packed, i)
-	pr.packed.copy(k)
+	pr.take(s.packed, i)
+	if p.config.Metric != Cosine { // which needs none: they would be waited for in vain
+		pr.f = s.facts[i]
+	}
 	if pr.exact {
 		pr.Vector()
 	}
+}
+
+// take makes what is packed of row i of k the probe's; it is shared.
+func (pr *Probe) take(k packed, i int) {
+	stride := pr.p.codeStride
+	pr.padded, pr.packed = k.codes[i*stride:(i+1)*stride], pr.p.packedAt(k, i)
 }
 
 // Vector returns the probe's vector; after SetSlot, where rows are not in memory, what is packed tells of it.
