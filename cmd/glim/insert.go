@@ -27,7 +27,9 @@ const (
 )
 
 type insertFlags struct {
-	encoding, stdinID string
+	format, stdinID   string
+	decode            format.Options
+	chunking          chunkFlags
 	noReplace, dryRun bool
 	workers           int
 	metadata          []string
@@ -60,6 +62,8 @@ Chunks are windows of tokens unless --chunker says otherwise; what it says is ke
   glim insert 'chapters/*.txt' 'notes/**/*.{md,txt}'
   curl -s https://example.com/page.html | glim insert - --id page.html
   glim insert old/ --encoding shift_jis
+  glim insert handbook.docx docs/ --chunker markdown --chunk-size 800
+  glim insert products.csv --text-field description --id-field sku
   glim insert reports/ --metadata year=2026 --metadata 'tags=["board","draft"]' --priority 5`,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
@@ -265,19 +269,46 @@ func refusal(e *index.DocumentError) error {
 func (a *app) documents(ctx context.Context, in []input, f insertFlags, res *inserted) iter.Seq2[index.Document, error] {
 	return func(yield func(index.Document, error) bool) {
 		for file, err := range read(ctx, in, a.in, f.stdinID) {
-			text := ""
+			var (
+				docs []index.Document
+				how  format.Report
+			)
 			if err == nil {
-				text, err = decode(file, f.encoding)
+				docs, how, err = decode(ctx, file, f.decode)
 			}
-			if file.walked && (errors.Is(err, errNotText) || errors.Is(err, errEmpty)) {
+			if file.walked && (errors.Is(err, format.ErrNotText) || errors.Is(err, format.ErrEmpty)) {
 				res.skip(file.id, errors.Unwrap(err))
 				continue
 			}
-			if !yield(index.Document{ID: file.id, Path: file.id, Text: text, Time: file.time, Metadata: f.meta, Priority: f.priority}, err) {
-				return
+			if err != nil {
+				if !yield(index.Document{}, err) {
+					return
+				}
+				continue
+			}
+			a.noted(res, file.id, how)
+			for _, doc := range docs {
+				doc.Metadata = merged(f.meta, doc.Metadata)
+				doc.Priority, doc.Chunking = f.priority, f.chunking.spec
+				if !yield(doc, nil) {
+					return
+				}
 			}
 		}
 	}
+}
+
+// merged are the entries of given, and those of found beside them.
+func merged(given, found map[string]any) map[string]any {
+	if len(given) == 0 {
+		return found
+	}
+	all := maps.Clone(found)
+	if all == nil {
+		all = make(map[string]any)
+	}
+	maps.Copy(all, given)
+	return all
 }
 
 func (a *app) dryRun(ctx context.Context, in []input, f insertFlags, res *inserted) error {

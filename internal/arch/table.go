@@ -49,6 +49,7 @@ var table = map[string]row{
 		imports: words("kv graph vector index/chunk llm internal/brief internal/prompt internal/lexical internal/record internal/codec internal/space"),
 		tests:   words("wal vector/hnsw llm/token llm/hashed"),
 	},
+	"index/format": {imports: words("index internal/brief"), tests: words("index/chunk")}, // documents of files, for the library and the command
 	"query": {
 		imports: words("kv graph vector llm internal/prompt internal/lexical internal/record internal/codec internal/space"),
 		tests:   words("wal vector/hnsw llm/token llm/hashed"),
@@ -60,7 +61,7 @@ var table = map[string]row{
 		imports: words("kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/brief internal/dump internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
 		tests:   words("llm/openai"),
 	},
-	"cmd/glim": {imports: words(". graph vector index query llm llm/openai internal/brief")},
+	"cmd/glim": {imports: words(". graph vector index index/chunk index/format query llm llm/openai internal/brief")},
 
 	// Never imported; compares layers with bare peers, so that it may reach below db.
 	"bench": {tests: words(". kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/codec internal/record internal/simd internal/space")},
@@ -89,6 +90,7 @@ var confined = []struct {
 	{"gonum.org/v1/gonum", words("graph/gonum.go"), true, "one adapter file; the rest of graph is gonum-free"},
 	{"github.com/pkoukk", words("llm/token bench"), false, "tokens are counted behind llm.Tokenizer"},
 	{"github.com/RoaringBitmap", words("vector"), false, "sets of ids are vector.IDSet elsewhere"},
+	{"github.com/ledongthuc/pdf", words("index/format"), false, "it panics, and trusts what a file says of its sizes"},
 	{"github.com/spf13", words("cmd/glim"), false, "the library has no command line"},
 	{"github.com/schollz", words("cmd/glim"), false, "the library has no terminal"},
 	{"github.com/coder/hnsw", words("bench"), false, "a peer to measure against, not a part"},

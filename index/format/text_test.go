@@ -1,11 +1,13 @@
-package main
+package format
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/glimdb/db/internal/testkit"
 	"golang.org/x/text/encoding/japanese"
@@ -26,62 +28,64 @@ func TestDecode(t *testing.T) {
 		want               string // substring of the text
 		err                error
 		says               string // substring of the error
+		note               string // substring of a note
 	}{
 		{name: "plain", id: "a.txt", raw: "plain text", want: "plain text"},
 		{name: "BOM is dropped", id: "a.txt", raw: "\xEF\xBB\xBFplain", want: "plain"},
 		{name: "UTF-16 with BOM", id: "a.txt", raw: "\xFF\xFE" + utf16le, want: "The harbour light."},
 		{name: "UTF-16 without BOM", id: "a.txt", raw: utf16le, want: "The harbour light."},
 		{name: "stray NUL is text", id: "a.txt", raw: strings.Repeat("pump A\n", 100) + "\x00", want: "pump A"},
-		{name: "binary", id: "a.bin", raw: "\x7fELF" + strings.Repeat("\x00\x01", 40), err: errNotText},
-		{name: "PDF", id: "a.txt", raw: "%PDF-1.7\nplain ASCII", err: errNotText, says: "a PDF"},
-		{name: "binary without NUL", id: "a", raw: strings.Repeat("\x01\xff\x02\xfe plain", 9), err: errNotText, says: "control characters"},
-		{name: "binary under a named encoding", id: "a", raw: strings.Repeat("\x00\x01", 40), enc: "shift_jis", err: errNotText},
+		{name: "binary", id: "a.bin", raw: "\x7fELF" + strings.Repeat("\x00\x01", 40), err: ErrNotText},
+		{name: "PDF by content", id: "a.txt", raw: "%PDF-1.7\nplain ASCII", err: ErrMalformed, says: "PDF"},
+		{name: "zip", id: "a.zip", raw: "PK\x03\x04rest", err: ErrNotText, says: "zip"},
+		{name: "binary without NUL", id: "a", raw: strings.Repeat("\x01\xff\x02\xfe plain", 9), err: ErrNotText, says: "control characters"},
+		{name: "binary under a named encoding", id: "a", raw: strings.Repeat("\x00\x01", 40), enc: "shift_jis", err: ErrNotText},
 		{name: "UTF-16 when named is full of NUL", id: "a", raw: utf16le, enc: "UTF-16LE", want: "The harbour light."},
 		{name: "stray control characters in UTF-8 are text", id: "a.txt", raw: "é" + strings.Repeat("\x01", 9), want: "é"},
 		{name: "ISO-2022-JP switches by ESC", id: "a.txt", raw: "\x1b$B9A\x1b(B", enc: "iso-2022-jp", want: "港"},
-		{name: "Shift_JIS is not guessed silently", id: "a.txt", raw: sjis, err: errEncoding, says: "--encoding shift_jis"},
+		{name: "Shift_JIS is recognised and told", id: "a.txt", raw: sjis, want: "港の灯台", note: "read as shift_jis"},
+		{name: "windows-1252 is not guessed", id: "a.txt", raw: "Der Flu\xdf ist \xfcber die Ufer getreten, und die Br\xfccke steht f\xfcr Fu\xdfg\xe4nger nicht mehr offen.", err: ErrEncoding, says: "windows-1252"},
+		{name: "nothing comes near", id: "a.txt", raw: "\xfe\xfd plain \x81", err: ErrEncoding, says: "encoding"},
 		{name: "Shift_JIS when named", id: "a.txt", raw: sjis, enc: "shift_jis", want: "港の灯台"},
 		{name: "unknown encoding", id: "a.txt", raw: "x", enc: "klingon", says: `unknown encoding "klingon"`},
-		{name: "empty", id: "a.txt", raw: " \n\t", err: errEmpty},
+		{name: "empty", id: "a.txt", raw: " \n\t", err: ErrEmpty},
 		{name: "HTML by name", id: "a.html", raw: "<h1>Lamp</h1><p>It <b>burns</b>.</p><script>x()</script>", want: "# Lamp\n\nIt **burns**."},
 		{name: "HTML by content", id: "page", raw: "<!DOCTYPE html><html><body><p>Lamp</p></body></html>", want: "Lamp"},
 		{name: "HTML with declared charset", id: "a.htm", raw: "<html><head><meta charset=\"windows-1252\"></head><body>caf\xe9</body></html>", want: "café"},
 		{name: "Markdown is kept", id: "a.md", raw: "# Lamp\n<b>x</b>", want: "<b>x</b>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			enc := c.enc
-			if enc == "" {
-				enc = autoEncoding
-			}
-			got, err := decode(file{id: c.id, raw: []byte(c.raw)}, enc)
+			r, err := Decode(context.Background(), c.id, []byte(c.raw), Options{Encoding: c.enc})
 			if c.err == nil && c.says == "" {
-				if err != nil || !strings.Contains(got, c.want) {
-					t.Fatalf("got %q, %v; want text with %q", got, err, c.want)
+				if err != nil || len(r.Documents) != 1 || !strings.Contains(r.Documents[0].Text, c.want) {
+					t.Fatalf("got %+v, %v; want text with %q", r, err, c.want)
+				}
+				if notes := strings.Join(r.Report.Notes, "; "); !strings.Contains(notes, c.note) || (notes != "") != r.Report.Assumed || r.Report.Encoding == "" {
+					t.Errorf("report %+v, want a note with %q", r.Report, c.note)
 				}
 				return
 			}
-			var ie *inputError
-			if !errors.As(err, &ie) || ie.path != c.id {
-				t.Fatalf("got error %v, want an inputError of %s", err, c.id)
-			}
-			if c.err != nil && !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.says) {
-				t.Fatalf("got error %q, want %v saying %q", err, c.err, c.says)
+			if c.err != nil && !errors.Is(err, c.err) || err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Fatalf("got error %v, want %v saying %q", err, c.err, c.says)
 			}
 		})
 	}
 }
 
-// Every messy file becomes text or is refused with an error that says what to do.
-func TestDecodeMessyFiles(t *testing.T) {
+// messy are the files that break ingesters, by name, with the encoding that each is read in.
+var messy = map[string]string{
+	"README.he-IL.md": "utf-8", "README.ja-JP.md": "utf-8", "README.zh-CN.md": "utf-8", "UTF-16LE-BOM.html": "utf-16le", "blns.txt": "utf-8",
+	"candide-utf-16le.txt": "utf-16le", "emoji-test.txt": "utf-8", "go_spec.html": "utf-8", "lightrag-FileProcessingPipeline-zh.md": "utf-8",
+	"one-line-262144.csv": "utf-8", "plain-text-unsafe.dat": "utf-8", "rashomon-shift-jis.txt": "shift_jis",
+	"sunzi-bingfa-simplified-gbk.txt": "gb18030", "sunzi-bingfa-simplified-utf-8.txt": "utf-8", "unsu-joh-eun-nal-euc-kr.txt": "euc-kr",
+}
+
+// Every messy file becomes text, and what was assumed of it is told.
+func TestMessyFiles(t *testing.T) {
 	dir := testkit.Data(t, "messy-docs")
 	names, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(names) == 0 {
-		t.Fatal(names, err)
-	}
-	refused := map[string]string{
-		"rashomon-shift-jis.txt":          "shift_jis",
-		"sunzi-bingfa-simplified-gbk.txt": "gb18030",
-		"unsu-joh-eun-nal-euc-kr.txt":     "euc-kr",
+	if err != nil || len(names) != len(messy) {
+		t.Fatalf("%d files, %v; want %d", len(names), err, len(messy))
 	}
 	for _, name := range names {
 		raw, err := os.ReadFile(name)
@@ -89,18 +93,19 @@ func TestDecodeMessyFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		base := filepath.Base(name)
-		text, err := decode(file{id: base, raw: raw}, autoEncoding)
-		if enc, no := refused[base]; no {
-			if !errors.Is(err, errEncoding) || !strings.Contains(err.Error(), "--encoding "+enc) {
-				t.Errorf("%s: got %v, want a hint at %s", base, err, enc)
-				continue
-			}
-			if text, err = decode(file{id: base, raw: raw}, enc); err != nil {
-				t.Errorf("%s as %s: %v", base, enc, err)
-			}
+		r, err := Decode(context.Background(), base, raw, Options{})
+		if err != nil || len(r.Documents) == 0 {
+			t.Errorf("%s: %d documents, %v", base, len(r.Documents), err)
+			continue
 		}
-		if err != nil || strings.TrimSpace(text) == "" {
-			t.Errorf("%s: %d bytes of text, %v", base, len(text), err)
+		text := r.Documents[0].Text
+		if !utf8.ValidString(text) || strings.ContainsRune(text, utf8.RuneError) && base != "blns.txt" && base != "plain-text-unsafe.dat" {
+			t.Errorf("%s: characters were lost", base)
+		}
+		// A byte order mark is a declaration; zeros and frequencies of bytes are not.
+		declared := r.Report.Encoding == "utf-8" || base == "UTF-16LE-BOM.html"
+		if r.Report.Encoding != messy[base] || r.Report.Assumed == declared || r.Report.Assumed == (len(r.Report.Notes) == 0) {
+			t.Errorf("%s: report %+v", base, r.Report)
 		}
 	}
 }
