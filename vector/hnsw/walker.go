@@ -183,18 +183,17 @@ func (w *walker) insert(k uint64, ef int) int {
 	if len(p) == ef {
 		p = p[:ef-1]
 	}
-	lo, hi := 0, len(p)
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if p[mid] < k {
-			lo = mid + 1
-		} else {
-			hi = mid
+	at := 0 // found without a jump that depends on the keys: half of those would be foreseen wrongly
+	for n := len(p); n > 0; {
+		half := (n + 1) / 2
+		if p[at+half-1] < k {
+			at += half
 		}
+		n -= half
 	}
 	p = append(p, 0)
-	copy(p[lo+1:], p[lo:])
-	p[lo] = k
+	copy(p[at+1:], p[at:])
+	p[at] = k
 	w.pool = p
-	return lo
+	return at
 }
