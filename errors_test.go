@@ -18,6 +18,7 @@ import (
 	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/internal/testkit"
 	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/llm/llmtest"
 	"github.com/glimdb/db/query"
 	"github.com/glimdb/db/vector"
@@ -212,6 +213,23 @@ var reach = map[string]struct {
 	"ErrReserved": {db.ErrReserved, func(t *testing.T) error {
 		return openTest(t, testOptions(nil)).Update(ctx, func(tx *db.Tx) error { return tx.DropGraph(db.KnowledgeGraph) })
 	}},
+	"ErrEdit": {db.ErrEdit, func(t *testing.T) error { return second(openTest(t, testOptions(nil)).DeleteEntity(ctx, "Nobody")) }},
+	"ErrNameTaken": {db.ErrNameTaken, func(t *testing.T) error {
+		d := openTest(t, testOptions(nil))
+		insert(t, d, doc("a", "E Mira (mends)"))
+		return second(d.CreateEntity(ctx, index.NewEntity{Name: "Mira", Description: "again"}))
+	}},
+	"ErrName": {db.ErrName, func(t *testing.T) error {
+		return second(openTest(t, testOptions(nil)).CreateEntity(ctx, index.NewEntity{Name: "7", Description: "a number"}))
+	}},
+	"ErrSelfRelation": {db.ErrSelfRelation, func(t *testing.T) error {
+		d := openTest(t, testOptions(nil))
+		insert(t, d, doc("a", "E Mira (mends)"))
+		return second(d.CreateRelation(ctx, index.NewRelation{Src: "Mira", Dst: "Mira", Description: "herself"}))
+	}},
+	"ErrField": {db.ErrField, func(t *testing.T) error {
+		return second(openTest(t, testOptions(nil)).CreateEntity(ctx, index.NewEntity{Name: "Mira", Description: " "}))
+	}},
 	"ErrNotEmpty": {db.ErrNotEmpty, func(t *testing.T) error {
 		d := openTest(t, testOptions(nil))
 		update(t, d, func(tx *db.Tx) error { return tx.KV("x").Put([]byte("k"), nil) })
@@ -313,6 +331,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 		"Index.ChunkTokens":      func(o *db.Options) { o.Index.ChunkTokens = -1 },
 		"Index.ChunkOverlap":     func(o *db.Options) { o.Index.ChunkTokens, o.Index.ChunkOverlap = 10, 10 },
 		"Index.Workers":          func(o *db.Options) { o.Index.Workers = 65 },
+		"Prices.m":               func(o *db.Options) { o.Prices = llm.Prices{"m": {Prompt: -1}} },
 		"Index.MaxPending":       func(o *db.Options) { o.Index.MaxPending = -1 },
 		"Index.ChunkWorkers":     func(o *db.Options) { o.Index.ChunkWorkers = 257 },
 		"Index.MaxSources":       func(o *db.Options) { o.Index.MaxSources = -1 },

@@ -91,8 +91,8 @@ func newModels(o Options, d *DB) (*models, error) {
 	m.keyword = chain.Chat(cmp.Or(o.Models.Keyword, o.Models.Chat))
 	m.answer = chain.Chat(cmp.Or(o.Models.Answer, o.Models.Chat))
 	m.keyworder = o.Keyworder
-	errs = append(errs, optionErrors("Extract", m.setExtractor(o, extract))...)
-	errs = append(errs, optionErrors("Summary", m.setSummarizer(o, summary))...)
+	errs = append(errs, optionErrors("Extract", m.setExtractor(o, extract, chain.Retry))...)
+	errs = append(errs, optionErrors("Summary", m.setSummarizer(o, summary, chain.Retry))...)
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
@@ -100,10 +100,10 @@ func newModels(o Options, d *DB) (*models, error) {
 	return m, nil
 }
 
-func (m *models) setExtractor(o Options, chat llm.Chat) (err error) {
+func (m *models) setExtractor(o Options, chat llm.Chat, p llm.RetryPolicy) (err error) {
 	switch {
 	case o.Extractor != nil:
-		m.extractor = o.Extractor
+		m.extractor = index.RetryExtractor(o.Extractor, p, o.ModelTimeout)
 	case chat != nil:
 		x := o.Extract
 		x.Language = cmp.Or(x.Language, o.Language)
@@ -114,10 +114,10 @@ func (m *models) setExtractor(o Options, chat llm.Chat) (err error) {
 	return err
 }
 
-func (m *models) setSummarizer(o Options, chat llm.Chat) (err error) {
+func (m *models) setSummarizer(o Options, chat llm.Chat, p llm.RetryPolicy) (err error) {
 	switch {
 	case o.Summarizer != nil:
-		m.summarizer = o.Summarizer
+		m.summarizer = index.RetrySummarizer(o.Summarizer, p, o.ModelTimeout)
 	case chat != nil:
 		s := o.Summary
 		s.Language = cmp.Or(s.Language, o.Language)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,8 +42,8 @@ type Options struct {
 	// ModelConcurrency bounds chat calls in flight, and separately embedding calls; 0: 4, range 1 to 1,024.
 	// Queries overtake indexing.
 	ModelConcurrency int
-	// ModelTimeout bounds one attempt of an embedding or reranking call, and each silence of a chat model:
-	// before its first word and between two; 0: 4 minutes. Retries and their waits come on top; the whole is
+	// ModelTimeout bounds one attempt of an embedding or reranking call, or of a call of the caller's own Extractor or
+	// Summarizer, and each silence of a chat model: before its first word and between two; 0: 4 minutes. Retries and their waits come on top; the whole is
 	// bounded by the caller's context.
 	ModelTimeout time.Duration
 	// ModelRetries is how often a call is repeated after a failure worth repeating (rate limits, 5xx,
@@ -49,6 +51,9 @@ type Options struct {
 	ModelRetries int
 	// EmbedBatch is the number of texts in one embedding call; 0: 64, range 1 to 2,048.
 	EmbedBatch int
+	// Prices are what models cost, for the costs that Document and Documents tell; nil: they tell none. They are not
+	// stored: other prices give other costs of the same usage.
+	Prices llm.Prices
 	// DisableReplyCache turns off the durable caches of model replies and embeddings; work that was paid
 	// for is then paid again after a restart.
 	DisableReplyCache bool
@@ -190,6 +195,9 @@ func (o Options) withDefaults() (Options, error) {
 	check(1 <= o.ModelConcurrency && o.ModelConcurrency <= maxModelConcurrency, "ModelConcurrency", o.ModelConcurrency, "1 to %d", maxModelConcurrency)
 	check(o.ModelTimeout > 0, "ModelTimeout", o.ModelTimeout, "a positive duration")
 	check(o.ModelRetries <= maxModelRetries, "ModelRetries", o.ModelRetries, "at most %d", maxModelRetries)
+	for _, model := range slices.Sorted(maps.Keys(o.Prices)) {
+		check(o.Prices[model].Valid(), "Prices."+model, o.Prices[model], "numbers of 0 or more")
+	}
 	check(1 <= o.EmbedBatch && o.EmbedBatch <= maxEmbedBatch, "EmbedBatch", o.EmbedBatch, "1 to %d", maxEmbedBatch)
 	v := o.Vectors
 	check(v.M == 0 || vector.MinM <= v.M && v.M <= vector.MaxM, "Vectors.M", v.M, "0 or %d to %d", vector.MinM, vector.MaxM)

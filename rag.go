@@ -169,8 +169,17 @@ func (d *DB) Retry(ctx context.Context, ids ...string) ([]string, error) {
 // Document returns a document's status with counts and reasons, or an error that ErrNotFound matches.
 func (d *DB) Document(ctx context.Context, id string) (index.Info, error) {
 	return reading(ctx, d, "Document", func(_ context.Context, r kv.Reader) (index.Info, error) {
-		return index.GetInfo(r, defaultWorkspace, id)
+		i, err := index.GetInfo(r, defaultWorkspace, id)
+		return d.priced(i), err
 	})
+}
+
+// priced puts in what a document cost at the prices of the options.
+func (d *DB) priced(i index.Info) index.Info {
+	if len(d.opts.Prices) > 0 {
+		i.Cost, i.Unpriced = d.opts.Prices.Cost(i.Spent)
+	}
+	return i
 }
 
 // Text returns a document's visible text as it was stored: cleaned, spans of chunks refer to it.
@@ -189,7 +198,7 @@ func (d *DB) Documents(ctx context.Context, f index.Filter) iter.Seq2[index.Info
 				if err != nil {
 					return struct{}{}, err
 				}
-				if !yield(i, nil) {
+				if !yield(d.priced(i), nil) {
 					return struct{}{}, errStopped
 				}
 			}

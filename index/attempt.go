@@ -26,6 +26,8 @@ type attempt struct {
 	plan     *plan
 	vectors  [][]float32 // by chunk; nil where the stored vector stays
 
+	meter llm.Meter // of all models
+
 	before contribution   // of the visible version
 	old    []record.Chunk // of the visible version
 
@@ -100,7 +102,7 @@ func (a *attempt) timed(name string, start time.Time) {
 // guarded is work in which a panic of the caller's code (chunker, tokenizer) fails the document alone.
 func (a *attempt) guarded(ctx context.Context) (err error) {
 	defer llm.CatchPanic("chunker, tokenizer or progress callback", &err)
-	return a.work(ctx)
+	return a.work(llm.WithMeter(ctx, &a.meter))
 }
 
 func (a *attempt) work(ctx context.Context) error {

@@ -142,6 +142,7 @@ func (a *attempt) stage(b *kv.Batch) error {
 	d.Status, d.Current, d.Pending = record.StatusProcessed, d.Pending, nil
 	d.Current.Spans = nil // the chunks have them
 	d.Contents, d.Attempts = a.contents, a.stats
+	a.spend(d)
 	d.UpdatedAt = p.cfg.Now().UnixNano()
 	d.Attempts.Tries, d.Attempts.EndedAt = a.doc.Attempts.Tries, d.UpdatedAt
 	return putDocument(b, p.cfg.Workspace, d)
@@ -169,6 +170,7 @@ func (p *Pipeline) settle(ctx context.Context, a *attempt, change func(d *record
 			return err
 		}
 		change(d)
+		a.spend(d)
 		if d.Status == record.StatusFailed {
 			if err := b.Delete(d.QueueKey(p.cfg.Workspace)); err != nil {
 				return err

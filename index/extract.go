@@ -102,11 +102,10 @@ func (a *attempt) extractOne(ctx context.Context, c *record.Chunk) (_ []record.S
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	x, err := a.p.cfg.Extractor.Extract(ctx, ExtractInput{ChunkID: c.ID(), Path: c.Path, Context: c.Context, Text: c.Content})
+	x, err := a.metered(ctx, ExtractInput{ChunkID: c.ID(), Path: c.Path, Context: c.Context, Text: c.Content})
 	if err != nil {
 		return nil, err
 	}
-	x = accept(x)
 	c.Truncated, c.Unusable, c.Warnings = x.Report.Truncated, x.Report.Unusable, x.Report.Warnings
 	c.Dropped, c.Repaired = record.Counts(x.Report.Dropped), record.Counts(x.Report.Repaired)
 	a.mu.Lock()

@@ -195,16 +195,13 @@ func (r *run) attempt(ctx context.Context, id string) (again bool, err error) {
 		return false, nil
 	case superseded(err):
 		r.event(a.progress(StageGivenUp))
+		r.afterwards(ctx, a, r.p.account)
 		return true, nil
 	case ctx.Err() != nil:
 		r.event(a.progress(StageGivenUp))
-		// The status goes back to pending although the caller has left: one local commit. Should it fail,
-		// the document stays "processing", which is picked up again just the same.
-		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), suspendWait)
-		defer cancel()
-		if perr := r.p.suspend(sctx, a); perr != nil {
-			r.p.cfg.Logger.Warn("index: suspend document", "err", perr)
-		}
+		// The status goes back to pending. Should that fail, the document stays "processing", which is picked up again
+		// just the same.
+		r.afterwards(ctx, a, r.p.suspend)
 		return false, ctx.Err()
 	case isStorage(err):
 		return false, fmt.Errorf("index: process %q: %w", id, err)
@@ -225,6 +222,15 @@ func (r *run) attempt(ctx context.Context, id string) (again bool, err error) {
 	ev.Err = err
 	r.event(ev)
 	return false, nil
+}
+
+// afterwards makes one small commit about an attempt whose context has ended.
+func (r *run) afterwards(ctx context.Context, a *attempt, commit func(context.Context, *attempt) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), suspendWait)
+	defer cancel()
+	if err := commit(ctx, a); err != nil {
+		r.p.cfg.Logger.Warn("index: status of a document that was given up", "err", err)
+	}
 }
 
 // isStorage tells failures of the store, which concern every document, from those of one document. What an

@@ -51,7 +51,13 @@ type Info struct {
 	Error    string `json:"error,omitempty"`
 	Attempts int    `json:"attempts"`
 	// Usage is that of extraction in the last attempt.
-	Usage         llm.Usage                `json:"usage"`
+	Usage llm.Usage `json:"usage"`
+	// Spent is what models were used for in all attempts on all versions, by model and purpose: extraction, summaries of
+	// what the document changed, embeddings. A crash loses the count of the attempt that it ends.
+	Spent []llm.ModelUsage `json:"spent,omitempty"`
+	// Cost is what Spent came to at given prices, Unpriced the models without one. They are not stored.
+	Cost          float64                  `json:"cost,omitempty"`
+	Unpriced      []string                 `json:"unpriced,omitempty"`
 	ReusedChunks  int                      `json:"reused_chunks,omitempty"`
 	EmbeddedTexts int                      `json:"embedded_texts,omitempty"`
 	EnqueuedAt    time.Time                `json:"enqueued_at,omitzero"`
@@ -72,7 +78,7 @@ func infoOf(d *record.Document) Info {
 		Error: a.Error, Attempts: a.Tries, ReusedChunks: a.ReusedChunks, EmbeddedTexts: a.EmbeddedTexts,
 		Usage: llm.Usage{Calls: a.Calls, CachedCalls: a.CachedCalls, PromptTokens: a.PromptTokens,
 			CompletionTokens: a.CompletionTokens},
-		StartedAt: timeOf(a.StartedAt), EndedAt: timeOf(a.EndedAt), CreatedAt: timeOf(d.CreatedAt), UpdatedAt: timeOf(d.UpdatedAt)}
+		StartedAt: timeOf(a.StartedAt), EndedAt: timeOf(a.EndedAt), CreatedAt: timeOf(d.CreatedAt), UpdatedAt: timeOf(d.UpdatedAt), Spent: spentOf(d)}
 	if v != nil {
 		i.Path, i.Metadata, i.Time, i.Bytes, i.Removed = v.Path, v.Metadata, v.Time, v.Bytes, v.Removed
 		i.Track, i.Priority, i.EnqueuedAt = v.Track, v.Priority, timeOf(v.EnqueuedAt)

@@ -80,12 +80,13 @@ func (r *deadlineReranker) Rerank(ctx context.Context, query string, docs []stri
 }
 
 // within makes one call with a time limit of its own.
-func within[T any](ctx context.Context, limit time.Duration, op, id string, call func(context.Context) ([]T, error)) ([]T, error) {
+func within[T any](ctx context.Context, limit time.Duration, op, id string, call func(context.Context) (T, error)) (T, error) {
 	inner, cancel := context.WithTimeoutCause(ctx, limit, ErrTimeout)
 	defer cancel()
 	out, err := call(inner)
 	if err != nil {
-		return nil, timeoutError(ctx, inner, op, id, err)
+		var none T
+		return none, timeoutError(ctx, inner, op, id, err)
 	}
 	return out, nil
 }

@@ -173,6 +173,17 @@ func (r *retryReranker) Rerank(ctx context.Context, query string, docs []string)
 	return retry(ctx, r.policy.start(r.ID()), func() ([]float64, error) { return r.Reranker.Rerank(ctx, query, docs) })
 }
 
+// Call makes one call of a component that asks a model in its own way: limit bounds each attempt (0: nothing does), and
+// attempts that fail with a Retryable error are repeated as p says. op and id are for messages.
+func Call[T any](ctx context.Context, p RetryPolicy, limit time.Duration, op, id string, call func(context.Context) (T, error)) (T, error) {
+	return retry(ctx, p.withDefaults().start(id), func() (T, error) {
+		if limit <= 0 {
+			return call(ctx)
+		}
+		return within(ctx, limit, op, id, call)
+	})
+}
+
 func retry[T any](ctx context.Context, tries *attempts, call func() (T, error)) (T, error) {
 	for {
 		result, err := call()

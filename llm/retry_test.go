@@ -202,3 +202,31 @@ func TestErrorText(t *testing.T) {
 		t.Error("the cause is lost")
 	}
 }
+
+// Call bounds each attempt, not the whole, and repeats what is worth it.
+func TestCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		got, err := llm.Call(t.Context(), llm.RetryPolicy{}, time.Minute, "extract", "mine", func(ctx context.Context) (string, error) {
+			if tries++; tries < 3 {
+				<-ctx.Done() // hangs
+				return "lost", ctx.Err()
+			}
+			return "well", nil
+		})
+		if got != "well" || err != nil || tries != 3 {
+			t.Errorf("%q, %v after %d tries", got, err, tries)
+		}
+		got, err = llm.Call(t.Context(), llm.RetryPolicy{Attempts: 1}, time.Minute, "extract", "mine", func(ctx context.Context) (string, error) {
+			<-ctx.Done()
+			return "lost", ctx.Err()
+		})
+		if got != "" || !errors.Is(err, llm.ErrTimeout) {
+			t.Errorf("%q, %v", got, err)
+		}
+		_, err = llm.Call(t.Context(), llm.RetryPolicy{}, 0, "extract", "mine", func(context.Context) (int, error) { return 0, errBoom })
+		if !errors.Is(err, errBoom) {
+			t.Error(err)
+		}
+	})
+}

@@ -131,36 +131,41 @@ func (e unlimitedEmbedder) Embed(ctx context.Context, texts []string, _ llm.Kind
 	if err != nil {
 		return nil, e.broken(ctx, opEmbed, err)
 	}
-	vecs, err := parseVectors(data, len(texts))
+	vecs, tokens, err := parseVectors(data, len(texts))
 	if err != nil {
 		return nil, e.unusable(opEmbed, "%s", e.excerpt(err.Error()))
 	}
+	llm.NoteTokens(ctx, tokens)
 	return vecs, nil
 }
 
-// parseVectors returns the vectors of a reply in the order of the texts. Their number is the reply's.
-func parseVectors(data []byte, texts int) ([][]float32, error) {
+// parseVectors returns the vectors of a reply in the order of the texts, and the tokens that it counts. The number of
+// vectors is the reply's.
+func parseVectors(data []byte, texts int) (vecs [][]float32, tokens int, err error) {
 	var body struct {
 		Data []struct {
 			Index     *int   `json:"index"`
 			Embedding vector `json:"embedding"`
 		} `json:"data"`
+		Usage struct {
+			PromptTokens int `json:"prompt_tokens"`
+		} `json:"usage"`
 		Error json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(data, &body); err != nil {
 		if errors.Is(err, errVector) {
-			return nil, err
+			return nil, 0, err
 		}
 		_, text := parseError(data)
-		return nil, fmt.Errorf("not a list of embeddings: %s", text)
+		return nil, 0, fmt.Errorf("not a list of embeddings: %s", text)
 	}
 	if len(body.Data) == 0 && len(body.Error) > 0 {
 		_, text := parseError(data)
-		return nil, errors.New(text)
+		return nil, 0, errors.New(text)
 	}
-	vecs := make([][]float32, len(body.Data))
+	vecs = make([][]float32, len(body.Data))
 	if len(vecs) != texts {
-		return vecs, nil // the caller's check says so
+		return vecs, 0, nil // the caller's check says so
 	}
 	for i, item := range body.Data {
 		at := i
@@ -168,13 +173,13 @@ func parseVectors(data []byte, texts int) ([][]float32, error) {
 			at = *item.Index
 		}
 		if at < 0 || at >= len(vecs) || vecs[at] != nil {
-			return nil, fmt.Errorf("embedding %d has index %d, which is out of range or taken", i, at)
+			return nil, 0, fmt.Errorf("embedding %d has index %d, which is out of range or taken", i, at)
 		}
 		if vecs[at] = item.Embedding; vecs[at] == nil {
 			vecs[at] = []float32{}
 		}
 	}
-	return vecs, nil
+	return vecs, body.Usage.PromptTokens, nil
 }
 
 var errVector = errors.New("an embedding that is neither numbers nor base64 of float32")

@@ -206,3 +206,18 @@ func TestRetryAfter(t *testing.T) {
 		}
 	}
 }
+
+// The tokens that a reply counts reach the meter; a reply without, or with nonsense, counts none.
+func TestEmbedTokens(t *testing.T) {
+	for usage, want := range map[string]int{``: 0, `,"usage":{"prompt_tokens":12,"total_tokens":12}`: 12, `,"usage":{"prompt_tokens":-3}`: 0, `,"usage":null`: 0} {
+		body := `{"data":[{"embedding":[1,0,0]}]` + usage + `}`
+		var meter llm.Meter
+		e := meter.Embedder(newServer(t, object(200, body)).embedder(t))
+		if _, err := e.Embed(t.Context(), []string{"a"}, llm.ForDocument); err != nil {
+			t.Error(err)
+		}
+		if u := meter.Total(); u != (llm.Usage{Calls: 1, PromptTokens: want}) {
+			t.Errorf("%s: %+v", body, u)
+		}
+	}
+}

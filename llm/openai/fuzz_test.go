@@ -66,7 +66,7 @@ func FuzzVectors(f *testing.F) {
 	f.Add([]byte(`{"data":[{"embedding":null}]}`), 1)
 	f.Add([]byte(`{"error":"x"}`), 1)
 	f.Fuzz(func(t *testing.T, data []byte, texts int) {
-		vecs, err := parseVectors(data, texts)
+		vecs, _, err := parseVectors(data, texts)
 		if err == nil && len(vecs) == texts {
 			for i, v := range vecs {
 				if v == nil {
