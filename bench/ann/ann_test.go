@@ -79,6 +79,16 @@ func TestCommand(t *testing.T) {
 	if !strings.Contains(text, "through the database") {
 		t.Errorf("no table of indexes in databases:\n%s", text)
 	}
+	wanted := []string{"through the database", "against coder/hnsw at its best"}
+	if floors[nameHnswlib] > 0 {
+		wanted = append(wanted, nameBare+", search against hnswlib", nameFloat32+", search against hnswlib", nameBare+defaultWidth+", build against hnswlib")
+	}
+	figures := readTable(t, filepath.Join(out, "figures.csv"), figureColumns())
+	for _, want := range wanted {
+		if !slices.ContainsFunc(figures, func(row map[string]string) bool { return strings.Contains(row["figure"], want) }) {
+			t.Errorf("no figure %q", want)
+		}
+	}
 	f, err := os.Open(filepath.Join(out, "clustered768.png"))
 	if err != nil {
 		t.Fatal(err)

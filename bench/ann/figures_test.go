@@ -121,3 +121,27 @@ func TestPopulation(t *testing.T) {
 		t.Errorf("%d rows, %d ids, next %d", len(seen), len(p.ids), p.next)
 	}
 }
+
+// The figure is the least advantage where both curves have points around the recall: no bounds.
+func TestWorst(t *testing.T) {
+	line := func(name string, micros ...float64) *racer {
+		s := &series{recall: []float64{0.93, 0.96, 0.98, 0.995}, widths: []int{10, 20, 40, 80}}
+		for _, m := range micros {
+			s.micros = append(s.micros, []float64{m})
+		}
+		return &racer{spec: spec{name: name}, series: map[int]*series{10: s}}
+	}
+	base, twice := line("base", 100, 200, 400, 800), line("twice", 50, 100, 200, 400)
+	slowing := line("slowing", 1, 100, 400, 1600)
+	r := &race{rounds: 1}
+	if what, got := r.worst(base, twice, 10); math.Abs(got.mid-2) > 1e-9 || !strings.Contains(what, "hnswlib") {
+		t.Errorf("twice as fast everywhere, and at 0.90 unknown: %v%s", got.mid, what)
+	}
+	if what, got := r.worst(base, slowing, 10); got.mid >= 0.75 || !strings.Contains(what, "0.99") {
+		t.Errorf("slowest at 0.99: %v%s", got.mid, what)
+	}
+	none := &racer{spec: spec{name: "none"}, series: map[int]*series{10: {recall: []float64{0.5}, widths: []int{10}, micros: [][]float64{{1}}}}}
+	if _, got := r.worst(base, none, 10); !math.IsNaN(got.mid) {
+		t.Errorf("a curve that reaches nothing: %v", got.mid)
+	}
+}
