@@ -100,6 +100,9 @@ func (f *insertFlags) validate() error {
 	if err := f.chunking.validate(); err != nil {
 		return err
 	}
+	if f.meta, err = metadataOf(f.metadata); err != nil {
+		return err
+	}
 	return bounded("workers", f.workers, 1, maxWorkers)
 }
 

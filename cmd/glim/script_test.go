@@ -139,7 +139,7 @@ func isJSON(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // byName are the fields that are maps from names of the user's or the model's.
-var byName = []string{"refused", "skipped", "errors", "metadata", "properties"}
+var byName = []string{"refused", "skipped", "errors", "metadata", "properties", "notes"}
 
 // snakeCase wants all names of fields to be alike.
 func snakeCase(ts *testscript.TestScript, v any, at string) {

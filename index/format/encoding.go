@@ -31,6 +31,9 @@ func (d *decoding) toUTF8(raw []byte) (string, error) {
 				return "", err
 			}
 		}
+		if e == unicode.UTF8 && !utf8.Valid(raw) {
+			return "", ErrEncoding
+		}
 		return d.decodeWith(e, raw)
 	}
 	if e, n := byBOM(raw); e != nil {
@@ -104,6 +107,10 @@ func (d *decoding) decodeWith(e encoding.Encoding, raw []byte) (string, error) {
 	out, err := e.NewDecoder().Bytes(raw)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrEncoding, err)
+	}
+	// The decoder puts a replacement for what the encoding does not have.
+	if lost := bytes.Count(out, []byte(string(utf8.RuneError))) - bytes.Count(raw, []byte(string(utf8.RuneError))); lost > 0 {
+		d.res.Report.note("%s that %s does not have", counted(lost, "character"), d.res.Report.Encoding)
 	}
 	return string(out), nil
 }

@@ -91,6 +91,14 @@ func (r *Report) note(form string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(form, args...))
 }
 
+// counted is "1 row" or "2 rows".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // Result is the documents of a file and how it was read.
 type Result struct {
 	Documents []index.Document

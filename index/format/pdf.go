@@ -152,13 +152,13 @@ func (f *pdfFile) page(page, resources pdf.Value) (err error) {
 func (f *pdfFile) notes() {
 	r := &f.d.res.Report
 	if f.silent > 0 {
-		r.note("%d of %d pages hold no text; pictures of text are not read", f.silent, f.count)
+		r.note("no text on %s of %d; pictures of text are not read", counted(f.silent, "page"), f.count)
 	}
 	if n := len(f.damaged); n > 0 {
-		r.note("%d of %d pages could be read in part only, the first is page %d", n, f.count, f.damaged[0])
+		r.note("read in part only: %s of %d, the first is page %d", counted(n, "page"), f.count, f.damaged[0])
 	}
 	if f.unmapped > 0 {
-		r.note("%d characters are left out, whose fonts do not tell what they mean", f.unmapped)
+		r.note("left out: %s whose font does not tell what it means", counted(f.unmapped, "character"))
 	}
 }
 

@@ -31,7 +31,7 @@ func TestPDFText(t *testing.T) {
 	if m := r.Documents[0].Metadata; m["title"] != "The Tide Mill" || m["author"] != "A. Miller" {
 		t.Errorf("metadata %v", m)
 	}
-	if len(r.Report.Notes) != 1 || !strings.Contains(r.Report.Notes[0], "1 of 3 pages hold no text") {
+	if len(r.Report.Notes) != 1 || !strings.Contains(r.Report.Notes[0], "no text on 1 page of 3") {
 		t.Errorf("notes %q", r.Report.Notes)
 	}
 }
@@ -53,7 +53,7 @@ func TestPDFFonts(t *testing.T) {
 	if want := "潮🚀\nABCfi1\n€fi中Aé\n\nform"; text != strings.Replace(want, "潮", "\u6f6e", 1) {
 		t.Errorf("got %q, want %q", text, want)
 	}
-	if len(r.Report.Notes) != 1 || !strings.Contains(r.Report.Notes[0], "1 characters") {
+	if len(r.Report.Notes) != 1 || !strings.Contains(r.Report.Notes[0], "1 character whose") {
 		t.Errorf("notes %q", r.Report.Notes)
 	}
 }

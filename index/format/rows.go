@@ -62,10 +62,10 @@ func (d *decoding) row(number int, fields []field) error {
 // rowsEnd notes what happened to rows, and refuses a file that gave nothing.
 func (d *decoding) rowsEnd() error {
 	if d.empty > 0 {
-		d.res.Report.note("%d rows without text were left out", d.empty)
+		d.res.Report.note("left out: %s without text", counted(d.empty, "row"))
 	}
 	if d.repeated > 0 {
-		d.res.Report.note("%d rows have an id that another row has, and got their number besides", d.repeated)
+		d.res.Report.note("%s with the id of another row, told apart by number", counted(d.repeated, "row"))
 	}
 	if len(d.res.Documents) == 0 {
 		return ErrEmpty
@@ -291,7 +291,7 @@ func (d *decoding) csv(text string, comma rune) error {
 		return d.whole(text, nil)
 	}
 	if ragged > 0 {
-		d.res.Report.note("%d of %d rows have more or fewer fields than the header", ragged, number)
+		d.res.Report.note("more or fewer fields than the header: %s of %d", counted(ragged, "row"), number)
 	}
 	return d.rowsEnd()
 }
