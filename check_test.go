@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/glimdb/db"
+	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/internal/testkit"
@@ -91,12 +92,29 @@ func TestCheckSeesEveryKey(t *testing.T) {
 	if err := d.Update(ctx, func(tx *db.Tx) error { return writeAll(tx, 1) }); err != nil {
 		t.Fatal(err)
 	}
+	for _, edit := range []func() (index.EditResult, error){
+		func() (index.EditResult, error) {
+			return d.CreateEntity(ctx, index.NewEntity{Name: "Dora", Type: "t", Description: "by hand"})
+		},
+		func() (index.EditResult, error) {
+			return d.CreateRelation(ctx, index.NewRelation{Src: "Dora", Dst: "Ada", Description: "by hand"})
+		},
+		func() (index.EditResult, error) { return d.DeleteRelation(ctx, "Ada", "Cy") },
+		func() (index.EditResult, error) { return d.RenameEntity(ctx, "Ada", "Ada L.") },
+		func() (index.EditResult, error) {
+			return d.EditEntity(ctx, "Ada", index.EntityFields{Type: pointer("person")})
+		},
+	} {
+		if _, err := edit(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	closeChecked(t, d)
 	if p := found(t, base.Clone(1)); len(p) != 0 {
 		t.Fatalf("in a sound database: %v", p)
 	}
 	reported := make(map[string]int)
-	for _, sp := range []space.Space{space.Graph, space.Vector, space.Document, space.Text, space.Chunk, space.Source, space.Contrib, space.Hash, space.Track} {
+	for _, sp := range []space.Space{space.Graph, space.Vector, space.Document, space.Text, space.Chunk, space.Source, space.Contrib, space.Hash, space.Track, space.Manual} {
 		entries := stored(t, base.Clone(1), sp)
 		if len(entries) == 0 {
 			t.Errorf("space %q holds nothing", sp)

@@ -71,13 +71,13 @@ func crashSteps() []step {
 
 // states returns the logical dump after each step of an undisturbed run, the first one before any. An
 // enqueued document that is not processed yet is a state of its own, which processing leads out of.
-func states(t *testing.T, base *testkit.CrashFS) []string {
+func states(t *testing.T, base *testkit.CrashFS, steps []step) []string {
 	d, err := db.Open("glim.db", db.WithOptions(crashOptions(base.Clone(1))))
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := []string{logical(t, d)}
-	for _, s := range crashSteps() {
+	for _, s := range steps {
 		if err := s.do(d); err != nil {
 			t.Fatalf("%s: %v", s.name, err)
 		}
@@ -99,14 +99,14 @@ func crashBase(t *testing.T) *testkit.CrashFS {
 }
 
 // crashRun makes the steps one after the other and counts the acknowledged ones.
-func crashRun(t *testing.T, acked *int) func(fs *testkit.CrashFS) error {
+func crashRun(t *testing.T, steps []step, acked *int) func(fs *testkit.CrashFS) error {
 	return func(fs *testkit.CrashFS) error {
 		*acked = 0
 		d, err := db.Open("glim.db", db.WithOptions(crashOptions(fs)))
 		if err != nil {
 			return err
 		}
-		for _, s := range crashSteps() {
+		for _, s := range steps {
 			if err = s.do(d); err != nil {
 				break
 			}
@@ -133,7 +133,7 @@ func crashRun(t *testing.T, acked *int) func(fs *testkit.CrashFS) error {
 // must be there, the step that was under way wholly there or wholly absent. A document that was enqueued
 // and not processed is finished first: it must lead to the state of its step. With finish, the steps that
 // are left are made as well, and must lead where the undisturbed run ended.
-func crashVerify(t *testing.T, want []string, acked *int, finish bool) func(fs *testkit.CrashFS, survived bool) {
+func crashVerify(t *testing.T, steps []step, want []string, acked *int, finish bool) func(fs *testkit.CrashFS, survived bool) {
 	return func(fs *testkit.CrashFS, survived bool) {
 		t.Helper()
 		d, err := db.Open("glim.db", db.WithOptions(crashOptions(fs)))
@@ -154,7 +154,7 @@ func crashVerify(t *testing.T, want []string, acked *int, finish bool) func(fs *
 					t.Errorf("the run got through but left state %d", n)
 				}
 				if finish {
-					finishSteps(t, d, n, want[len(want)-1])
+					finishSteps(t, d, steps[n:], want[len(want)-1])
 				}
 				return
 			}
@@ -176,15 +176,15 @@ func crashVerify(t *testing.T, want []string, acked *int, finish bool) func(fs *
 		checkDB(t, d)
 		equalDumps(t, logical(t, d), want[reached+1])
 		if finish {
-			finishSteps(t, d, reached+1, want[len(want)-1])
+			finishSteps(t, d, steps[reached+1:], want[len(want)-1])
 		}
 	}
 }
 
-// finishSteps makes the steps from number n on, on a recovered database.
-func finishSteps(t *testing.T, d *db.DB, n int, want string) {
+// finishSteps makes the steps that are left, on a recovered database.
+func finishSteps(t *testing.T, d *db.DB, left []step, want string) {
 	t.Helper()
-	for _, s := range crashSteps()[n:] {
+	for _, s := range left {
 		if err := s.do(d); err != nil {
 			t.Fatalf("%s after the recovery: %v", s.name, err)
 		}
@@ -197,7 +197,7 @@ func finishSteps(t *testing.T, d *db.DB, n int, want string) {
 // another part of the unsynced data.
 func TestHC03_PowerLossAtEveryOperation(t *testing.T) {
 	base := crashBase(t)
-	want := states(t, base)
+	want := states(t, base, crashSteps())
 	var points atomic.Int64
 	seeds, least := uint64(20), int64(1000)
 	if testing.Short() {
@@ -208,8 +208,8 @@ func TestHC03_PowerLossAtEveryOperation(t *testing.T) {
 			t.Run(fmt.Sprint(seed+1), func(t *testing.T) {
 				t.Parallel()
 				acked := 0
-				n := testkit.EveryCrashPoint(t, testkit.Loop{Seed: seed + 1, Base: base}, crashRun(t, &acked),
-					crashVerify(t, want, &acked, seed == 0))
+				n := testkit.EveryCrashPoint(t, testkit.Loop{Seed: seed + 1, Base: base}, crashRun(t, crashSteps(), &acked),
+					crashVerify(t, crashSteps(), want, &acked, seed == 0))
 				points.Add(int64(n))
 			})
 		}
@@ -232,16 +232,16 @@ func faultStep() int {
 // ones are refused, reads work, and after reopening exactly the acknowledged changes are there.
 func TestHC19_DiskFullAtEveryOperation(t *testing.T) {
 	base := crashBase(t)
-	want := states(t, base)
+	want := states(t, base, crashSteps())
 	acked := 0
-	n := testkit.EveryFault(t, testkit.Loop{Seed: 3, Base: base, Step: faultStep()}, testkit.ErrNoSpace, crashRun(t, &acked), crashVerify(t, want, &acked, false))
+	n := testkit.EveryFault(t, testkit.Loop{Seed: 3, Base: base, Step: faultStep()}, testkit.ErrNoSpace, crashRun(t, crashSteps(), &acked), crashVerify(t, crashSteps(), want, &acked, false))
 	t.Logf("%d fault points, each verified twice", n)
 }
 
 func TestHC19_BrokenDiskAtEveryOperation(t *testing.T) {
 	base := crashBase(t)
-	want := states(t, base)
+	want := states(t, base, crashSteps())
 	acked := 0
-	n := testkit.EveryFault(t, testkit.Loop{Seed: 4, Base: base, Step: faultStep()}, testkit.ErrIO, crashRun(t, &acked), crashVerify(t, want, &acked, false))
+	n := testkit.EveryFault(t, testkit.Loop{Seed: 4, Base: base, Step: faultStep()}, testkit.ErrIO, crashRun(t, crashSteps(), &acked), crashVerify(t, crashSteps(), want, &acked, false))
 	t.Logf("%d fault points, each verified twice", n)
 }

@@ -59,6 +59,20 @@ var (
 	ErrNoModel = llm.ErrNoModel
 )
 
+// Errors of changes of the graph by hand. ErrNotFound and ErrTooLarge are reasons, too.
+var (
+	// ErrEdit: the change was refused; *index.EditError names operation, object, field and reason.
+	ErrEdit = index.ErrEdit
+	// ErrNameTaken: an entity, an alias or a relation of that name exists, or was deleted by hand.
+	ErrNameTaken = index.ErrNameTaken
+	// ErrName: nothing is left of the name once it is normalised.
+	ErrName = index.ErrName
+	// ErrSelfRelation: both ends of a relation are one entity.
+	ErrSelfRelation = index.ErrSelfRelation
+	// ErrField: a blank description, a weight out of range or below the evidence, something too long.
+	ErrField = index.ErrField
+)
+
 // Errors of queries. *query.FieldError names the parameter.
 var (
 	// ErrEmptyQuery: the question holds nothing but white space.

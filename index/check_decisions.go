@@ -22,6 +22,11 @@ func (c *checker) decisions() (err error) {
 	if c.names, err = newResolver(c.r, c.ws); err != nil {
 		return err
 	}
+	if c.names.plain != (c.names.dormant == 0) {
+		if err := c.report("I10", "one of the two counters of edits is missing"); err != nil {
+			return err
+		}
+	}
 	aliases := 0
 	for _, relations := range []bool{false, true} {
 		prefix := record.ManualPrefix(c.ws, relations)

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/glimdb/db/graph"
@@ -29,7 +30,7 @@ func (p *Pipeline) stageDecisions(b *kv.Batch, pl *plan) error {
 		}
 	}
 	if c := pl.byHand; c != nil {
-		if err := bump(b, record.EditsKey(p.cfg.Workspace)); err != nil {
+		if err := countEdit(b, p.cfg.Workspace); err != nil {
 			return err
 		}
 		for _, o := range c.decisions() {
@@ -38,9 +39,7 @@ func (p *Pipeline) stageDecisions(b *kv.Batch, pl *plan) error {
 				return err
 			}
 		}
-		for _, e := range pl.edits {
-			touched[e.object] = true
-		}
+		maps.Copy(touched, c.raws)
 	} else if pl.names.plain {
 		return nil
 	}
@@ -116,7 +115,7 @@ func (p *Pipeline) bury(b *kv.Batch, touched map[record.Object]bool) error {
 	if !buried {
 		return nil
 	}
-	return bump(b, record.EditsKey(p.cfg.Workspace))
+	return countEdit(b, p.cfg.Workspace)
 }
 
 // spokenOf reports whether there is a record of any of the objects.

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/glimdb/db/internal/record"
@@ -238,6 +239,31 @@ func (c *revision) touchAround(name string) error {
 	for _, other := range c.around[name] {
 		if err := c.touch(record.RelationObject(name, other)); err != nil {
 			return err
+		}
+	}
+	return c.touchDecided(name)
+}
+
+// touchDecided touches what was decided about relations of an entity, which need not be in the graph. It reads all
+// decisions about relations.
+func (c *revision) touchDecided(name string) error {
+	prefix := record.ManualPrefix(c.names.ws, true)
+	for kvp, err := range scan(c.r, prefix) {
+		if err != nil {
+			return err
+		}
+		o, err := record.ParseManualKey(kvp.key[len(prefix):], true)
+		if err != nil {
+			return fmt.Errorf("%w: decision: %w", kv.ErrCorrupt, err)
+		}
+		for _, end := range [...]string{o.A, o.B} {
+			at, err := c.names.name(end)
+			if err != nil {
+				return err
+			}
+			if at == name {
+				c.raws[o] = true
+			}
 		}
 	}
 	return nil

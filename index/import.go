@@ -76,7 +76,7 @@ func importEntry(b *kv.Batch, ws, kind string, value []byte) error {
 			return err
 		}
 		m := &record.Manual{AliasOf: e.AliasOf, Aliases: e.Aliases, Deleted: e.Deleted, Set: e.Set}
-		return errors.Join(putDecision(b, ws, o, m), bump(b, record.EditsKey(ws)))
+		return errors.Join(putDecision(b, ws, o, m), countEdit(b, ws))
 	}
 	return fmt.Errorf("%w: unknown kind", errEntry)
 }

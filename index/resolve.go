@@ -47,7 +47,15 @@ func counter(r kv.Reader, key []byte) (uint64, error) {
 	if err == nil && len(rest) > 0 {
 		err = codec.ErrCorrupt
 	}
+	if err != nil {
+		err = fmt.Errorf("%w: counter of edits: %w", kv.ErrCorrupt, err)
+	}
 	return n, err
+}
+
+// countEdit tells plans under way that decisions change.
+func countEdit(b *kv.Batch, ws string) error {
+	return errors.Join(bump(b, record.EditsKey(ws)), bump(b, record.DormantKey(ws)))
 }
 
 func bump(b *kv.Batch, key []byte) error {

@@ -25,6 +25,8 @@ func (r *runner) do(ctx context.Context, op Op) error {
 		return r.d.View(ctx, func(tx *db.Tx) error { return scan(tx, r.m, op.Name, op.Other) })
 	case DocInsert, DocPut, DocDelete:
 		return r.document(ctx, op)
+	case EntityCreate, EntityType, EntityRename, EntityMerge, EntityDelete, EntityReset, AliasRemove, RelationCreate, RelationDelete:
+		return r.edit(ctx, op)
 	case Query:
 		return r.query(ctx, op)
 	case DumpLoad:
@@ -199,10 +201,12 @@ func (r *runner) document(ctx context.Context, op Op) error {
 	case DocPut:
 		_, err := r.d.Put(ctx, doc)
 		r.m.docs[op.Name] = op.Text
+		r.m.forget()
 		return err
 	default:
 		_, err := r.d.Delete(ctx, op.Name)
 		delete(r.m.docs, op.Name)
+		r.m.forget()
 		return found(had, err)
 	}
 }
@@ -344,6 +348,7 @@ func (r *runner) crashDoc(ctx context.Context, op Op) error {
 		return err
 	}
 	r.m.docs[op.Name] = op.Text
+	r.m.forget()
 	if acked {
 		return nil // step compares
 	}
@@ -363,5 +368,5 @@ func (r *runner) crashDoc(ctx context.Context, op Op) error {
 }
 
 func (m *model) clone() *model {
-	return &model{maps.Clone(m.kv), maps.Clone(m.vecs), maps.Clone(m.nodes), maps.Clone(m.edges), maps.Clone(m.docs)}
+	return &model{maps.Clone(m.kv), maps.Clone(m.vecs), maps.Clone(m.nodes), maps.Clone(m.edges), maps.Clone(m.docs), m.curation.clone()}
 }

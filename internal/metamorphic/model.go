@@ -14,10 +14,11 @@ type model struct {
 	nodes map[string]string // type by name
 	edges map[[2]string]float64
 	docs  map[string]string // text by id
+	curation
 }
 
 func newModel() *model {
-	return &model{map[string]string{}, map[string][]float32{}, map[string]string{}, map[[2]string]float64{}, map[string]string{}}
+	return &model{map[string]string{}, map[string][]float32{}, map[string]string{}, map[[2]string]float64{}, map[string]string{}, newCuration()}
 }
 
 func pair(a, b string) [2]string { return [2]string{min(a, b), max(a, b)} }
@@ -80,30 +81,6 @@ func (m *model) lines(knowledge bool) []string {
 		out = append(out, m.knowledge()...)
 	}
 	slices.Sort(out)
-	return out
-}
-
-// knowledge derives entities and relations from the texts.
-func (m *model) knowledge() []string {
-	names, weight, degree := map[string]bool{}, map[[2]string]float64{}, map[string]int{}
-	for _, text := range m.docs {
-		x := parse(text)
-		for _, e := range x.Entities {
-			names[e.Name] = true
-		}
-		for _, r := range x.Relations {
-			weight[pair(r.Src, r.Dst)] += r.Weight
-		}
-	}
-	var out []string
-	for p, w := range weight {
-		out = append(out, edgeLine("knowledge", p[0], p[1], w))
-		degree[p[0]]++
-		degree[p[1]]++
-	}
-	for n := range names {
-		out = append(out, nodeLine("knowledge", n, "thing", degree[n]))
-	}
 	return out
 }
 

@@ -15,28 +15,37 @@ type Kind string
 
 // The kinds of operations, with the fields of Op they read.
 const (
-	KVPut        Kind = "kv-put"        // Name, Text
-	KVDelete     Kind = "kv-delete"     // Name
-	Scan         Kind = "scan"          // keys from Name to Other
-	VectorPut    Kind = "vector-put"    // Name, Vector
-	VectorDelete Kind = "vector-delete" // Name
-	Search       Kind = "search"        // Vector, N hits; Exact
-	NodePut      Kind = "node-put"      // Name, Text
-	NodeDelete   Kind = "node-delete"   // Name
-	NodeRename   Kind = "node-rename"   // Name, Other
-	EdgePut      Kind = "edge-put"      // Name, Other, N as weight
-	EdgeDelete   Kind = "edge-delete"   // Name, Other
-	DocInsert    Kind = "doc-insert"    // Name, Text
-	DocPut       Kind = "doc-put"       // Name, Text
-	DocDelete    Kind = "doc-delete"    // Name
-	Query        Kind = "query"         // Name as mode, Text
-	Snapshot     Kind = "snapshot"      // held over the next N operations
-	DumpLoad     Kind = "dump-load"     // goes on with the loaded database
-	Reopen       Kind = "reopen"        //
-	Crash        Kind = "crash"         // power loss between operations
-	CrashTx      Kind = "crash-tx"      // Name, Text, Vector: power loss at file operation N of a transaction
-	FaultTx      Kind = "fault-tx"      // Name, Text, Vector: disk full from file operation N of a transaction on
-	CrashDoc     Kind = "crash-doc"     // Name, Text: power loss at file operation N of a document's Put
+	KVPut          Kind = "kv-put"          // Name, Text
+	KVDelete       Kind = "kv-delete"       // Name
+	Scan           Kind = "scan"            // keys from Name to Other
+	VectorPut      Kind = "vector-put"      // Name, Vector
+	VectorDelete   Kind = "vector-delete"   // Name
+	Search         Kind = "search"          // Vector, N hits; Exact
+	NodePut        Kind = "node-put"        // Name, Text
+	NodeDelete     Kind = "node-delete"     // Name
+	NodeRename     Kind = "node-rename"     // Name, Other
+	EdgePut        Kind = "edge-put"        // Name, Other, N as weight
+	EdgeDelete     Kind = "edge-delete"     // Name, Other
+	DocInsert      Kind = "doc-insert"      // Name, Text
+	DocPut         Kind = "doc-put"         // Name, Text
+	DocDelete      Kind = "doc-delete"      // Name
+	EntityCreate   Kind = "entity-create"   // Name, Text
+	EntityType     Kind = "entity-type"     // Name, Text
+	EntityRename   Kind = "entity-rename"   // Name, Other
+	EntityMerge    Kind = "entity-merge"    // Other into Name
+	EntityDelete   Kind = "entity-delete"   // Name
+	EntityReset    Kind = "entity-reset"    // Name
+	AliasRemove    Kind = "alias-remove"    // Name
+	RelationCreate Kind = "relation-create" // Name, Other, Text, N as weight
+	RelationDelete Kind = "relation-delete" // Name, Other
+	Query          Kind = "query"           // Name as mode, Text
+	Snapshot       Kind = "snapshot"        // held over the next N operations
+	DumpLoad       Kind = "dump-load"       // goes on with the loaded database
+	Reopen         Kind = "reopen"          //
+	Crash          Kind = "crash"           // power loss between operations
+	CrashTx        Kind = "crash-tx"        // Name, Text, Vector: power loss at file operation N of a transaction
+	FaultTx        Kind = "fault-tx"        // Name, Text, Vector: disk full from file operation N of a transaction on
+	CrashDoc       Kind = "crash-doc"       // Name, Text: power loss at file operation N of a document's Put
 )
 
 // Op is one operation.
@@ -61,7 +70,9 @@ var weights = []struct {
 }{
 	{KVPut, 12}, {KVDelete, 5}, {Scan, 4}, {VectorPut, 14}, {VectorDelete, 5}, {Search, 10},
 	{NodePut, 9}, {NodeDelete, 3}, {NodeRename, 3}, {EdgePut, 12}, {EdgeDelete, 4},
-	{DocInsert, 6}, {DocPut, 6}, {DocDelete, 5}, {Query, 8}, {Snapshot, 5},
+	{DocInsert, 6}, {DocPut, 6}, {DocDelete, 5},
+	{EntityCreate, 2}, {EntityType, 2}, {EntityRename, 3}, {EntityMerge, 3}, {EntityDelete, 2}, {EntityReset, 2}, {AliasRemove, 3},
+	{RelationCreate, 3}, {RelationDelete, 2}, {Query, 8}, {Snapshot, 5},
 	{DumpLoad, 1}, {Reopen, 1}, {Crash, 2}, {CrashTx, 2}, {FaultTx, 1}, {CrashDoc, 2},
 }
 
@@ -116,6 +127,8 @@ func draw(rng *rand.Rand, ticket int) Op {
 		op.Name, op.Text = name("doc", 8), text(rng)
 	case DocDelete:
 		op.Name = name("doc", 8)
+	case EntityCreate, EntityType, EntityRename, EntityMerge, EntityDelete, EntityReset, AliasRemove, RelationCreate, RelationDelete:
+		op.Name, op.Other, op.Text, op.N = entityName(rng), entityName(rng), name("by hand ", 20), 1+rng.IntN(9)
 	case Query:
 		op.Name = []string{"naive", "local", "global", "hybrid", "mix"}[rng.IntN(5)]
 		op.Text = name("What does Thing ", 10) + " do with the bridge?"
@@ -128,6 +141,15 @@ func draw(rng *rand.Rand, ticket int) Op {
 	case DumpLoad, Reopen, Crash:
 	}
 	return op
+}
+
+// entityName is one of those in texts, most often, or one that only people use.
+func entityName(rng *rand.Rand) string {
+	if n := rng.IntN(13); n < 10 {
+		return fmt.Sprint("Thing ", n)
+	} else {
+		return fmt.Sprint("Name ", n)
+	}
 }
 
 func vec(rng *rand.Rand) []float32 {

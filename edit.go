@@ -1,0 +1,120 @@
+package db
+
+import (
+	"context"
+
+	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/kv"
+)
+
+// The methods of this file change the knowledge graph by hand. Each is one commit, with the vectors of all that looks
+// different afterwards; when it fails nothing was written, and the error is an *index.EditError (ErrEdit) with its reason:
+// ErrNotFound, ErrNameTaken, ErrName, ErrSelfRelation or ErrField. Documents may be processed meanwhile.
+//
+// What people decide is kept beside what documents say, and survives every document that comes, is replaced or goes,
+// reopening, and dump and load. It is forgotten when no document and no statement by hand speaks of the entity or relation any more. Names
+// of entities may be any that they go by, in any spelling that index.NormalizeName makes one of these.
+
+// CreateEntity states an entity by hand. It lives without any document until it is deleted; documents that
+// mention it add to its description, type votes and sources. A name that was deleted by hand comes back with what documents say.
+func (d *DB) CreateEntity(ctx context.Context, e index.NewEntity) (index.EditResult, error) {
+	return d.editing(ctx, func(ctx context.Context) (index.EditResult, error) { return d.pipe.CreateEntity(ctx, e) })
+}
+
+// EditEntity sets the type or the description of an entity, whatever documents say, until ResetEntity.
+func (d *DB) EditEntity(ctx context.Context, name string, f index.EntityFields) (index.EditResult, error) {
+	return d.editing(ctx, func(ctx context.Context) (index.EditResult, error) { return d.pipe.EditEntity(ctx, name, f) })
+}
+
+// RenameEntity gives an entity another name. The old one becomes an alias: it is still found, and documents that
+// use it, present and future, speak of the renamed entity. A name of another entity is ErrNameTaken: see
+// MergeEntities. RemoveAlias of the old name undoes it. It costs an embedding of each relation of the entity.
+func (d *DB) RenameEntity(ctx context.Context, from, to string) (index.EditResult, error) {
+	return d.editing(ctx, func(ctx context.Context) (index.EditResult, error) { return d.pipe.RenameEntity(ctx, from, to) })
+}
+
+// MergeEntities makes several entities one, as if documents had always used one name for them: descriptions, sources and
+// relations come together, relations between them vanish, the names become aliases. RemoveAlias parts them
+// again.
+func (d *DB) MergeEntities(ctx context.Context, m index.Merge) (index.EditResult, error) {
+	return d.editing(ctx, func(ctx context.Context) (index.EditResult, error) { return d.pipe.MergeEntities(ctx, m) })
+}
+
+// AddAlias gives an entity one more name, at most index.MaxNames.
+func (d *DB) AddAlias(ctx context.Context, name, alias string) (index.EditResult, error) {
+	return d.editing(ctx, func(ctx context.Context) (index.EditResult, error) { return d.pipe.AddAlias(ctx, name, alias) })
+}
+
+// RemoveAlias takes a name off an entity, and so undoes a rename, a merge or an alias: what documents say under
+// that name is an entity of its own again.
+func (d *DB) RemoveAlias(ctx context.Context, alias string) (index.EditResult, error) {
+	return d.editing(ctx, func(ctx context.Context) (index.EditResult, error) { return d.pipe.RemoveAlias(ctx, alias) })
+}
+
+// DeleteEntity removes an entity and its relations. Documents do not bring it back, neither present ones nor those to
+// come, until ResetEntity or CreateEntity; what was stated by hand is gone for good.
+func (d *DB) DeleteEntity(ctx context.Context, name string) (index.EditResult, error) {
+	return d.editing(ctx, func(ctx context.Context) (index.EditResult, error) { return d.pipe.DeleteEntity(ctx, name) })
+}
+
+// ResetEntity takes back what EditEntity set and DeleteEntity removed: the entity is what documents and statements
+// by hand say. Its names stay.
+func (d *DB) ResetEntity(ctx context.Context, name string) (index.EditResult, error) {
+	return d.editing(ctx, func(ctx context.Context) (index.EditResult, error) { return d.pipe.ResetEntity(ctx, name) })
+}
+
+// CreateRelation states a relation of two known entities by hand. It lives without any document until it is
+// deleted, and its ends with it; documents that state it add to it.
+func (d *DB) CreateRelation(ctx context.Context, r index.NewRelation) (index.EditResult, error) {
+	return d.editing(ctx, func(ctx context.Context) (index.EditResult, error) { return d.pipe.CreateRelation(ctx, r) })
+}
+
+// EditRelation sets description, keywords or weight of a relation, whatever documents say, until ResetRelation. The
+// order of the names does not matter. A weight below the number of chunks that state the relation is ErrField; it
+// is raised when more do.
+func (d *DB) EditRelation(ctx context.Context, a, b string, f index.RelationFields) (index.EditResult, error) {
+	return d.editing(ctx, func(ctx context.Context) (index.EditResult, error) { return d.pipe.EditRelation(ctx, a, b, f) })
+}
+
+// DeleteRelation removes a relation and leaves its ends. Documents do not bring it back until ResetRelation or
+// CreateRelation; what was stated by hand is gone for good.
+func (d *DB) DeleteRelation(ctx context.Context, a, b string) (index.EditResult, error) {
+	return d.editing(ctx, func(ctx context.Context) (index.EditResult, error) { return d.pipe.DeleteRelation(ctx, a, b) })
+}
+
+// ResetRelation takes back what EditRelation set and DeleteRelation removed.
+func (d *DB) ResetRelation(ctx context.Context, a, b string) (index.EditResult, error) {
+	return d.editing(ctx, func(ctx context.Context) (index.EditResult, error) { return d.pipe.ResetRelation(ctx, a, b) })
+}
+
+func (d *DB) editing(ctx context.Context, edit func(context.Context) (index.EditResult, error)) (index.EditResult, error) {
+	ctx, leave, err := d.enter(ctx, writes)
+	if err != nil {
+		return index.EditResult{}, err
+	}
+	defer leave()
+	if d.opts.ReadOnly {
+		return index.EditResult{}, ErrReadOnly // not what a reader finds wrong with the arguments
+	}
+	if err := d.mayEmbed(); err != nil {
+		return index.EditResult{}, err
+	}
+	r, err := edit(ctx)
+	return r, because(ctx, err)
+}
+
+// Entity tells everything about the entity that goes by a name: its view, aliases, what is set by hand, and on
+// request its statements and its vector. Without one errors.Is finds ErrNotFound, and an *index.NoObjectError tells
+// whether it was deleted by hand.
+func (d *DB) Entity(ctx context.Context, name string, o index.InfoOptions) (index.EntityInfo, error) {
+	return reading(ctx, d, "Entity", func(_ context.Context, r kv.Reader) (index.EntityInfo, error) {
+		return d.pipe.GetEntity(r, name, o)
+	})
+}
+
+// Relation is Entity for the relation of two entities, in any order. Two names of one entity are ErrSelfRelation.
+func (d *DB) Relation(ctx context.Context, a, b string, o index.InfoOptions) (index.RelationInfo, error) {
+	return reading(ctx, d, "Relation", func(_ context.Context, r kv.Reader) (index.RelationInfo, error) {
+		return d.pipe.GetRelation(r, a, b, o)
+	})
+}
