@@ -201,6 +201,7 @@ func (c *checker) object(e *edit) error {
 		return err
 	}
 	h := &history{r: c.r, ws: c.ws}
+	defer h.close()
 	sum, err := h.sum(members)
 	if errors.Is(err, kv.ErrCorrupt) {
 		return nil // reported with the sources

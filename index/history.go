@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -8,15 +9,41 @@ import (
 
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
 )
 
 // history reads the source records of objects as they will be once some documents changed: without the
-// stored records of those documents, with the given new ones.
+// stored records of those documents, with the given new ones. close ends it.
 type history struct {
 	r    kv.Reader // nil: nothing is stored
 	ws   string
 	skip map[uint64]bool // sequences of the documents that change
+
+	cursors [record.KindRelation + 1]kv.Cursor // by kind; opening one costs more than a seek
+}
+
+// cursor returns the cursor over all records of a kind.
+func (h *history) cursor(k record.Kind) (kv.Cursor, error) {
+	if h.cursors[k] == nil {
+		all := append(space.In(h.ws, space.Source), byte(k))
+		c, err := h.r.Cursor(all, codec.PrefixEnd(all))
+		if err != nil {
+			return nil, err
+		}
+		h.cursors[k] = c
+	}
+	return h.cursors[k], nil
+}
+
+func (h *history) close() (err error) {
+	for k, c := range h.cursors {
+		if c != nil {
+			err = errors.Join(err, c.Close())
+			h.cursors[k] = nil
+		}
+	}
+	return err
 }
 
 // only returns h, or a history of nothing when no record is stored, which saves a seek.
@@ -35,10 +62,10 @@ func (h *history) within(k record.Kind, o record.Object, added []record.Source, 
 	stored := &sourceCursor{kind: k, object: o, skip: h.skip, backward: newest}
 	if h.r != nil {
 		stored.prefix = record.SourcePrefix(h.ws, k, o)
-		if stored.c, err = h.r.Cursor(stored.prefix, codec.PrefixEnd(stored.prefix)); err != nil {
+		stored.bound = stored.prefix
+		if stored.c, err = h.cursor(k); err != nil {
 			return nil, end, err
 		}
-		defer stored.c.Close()
 	}
 	added = slices.Clone(added)
 	if newest {
@@ -174,10 +201,13 @@ func before(a, b *record.Source, backward bool) bool {
 	return a.Position.Compare(b.Position) < 0
 }
 
-// sourceCursor decodes the records under one prefix, forward or backward.
+// sourceCursor decodes the records under one prefix, forward or backward, with a cursor that it shares with others,
+// one after the other.
 type sourceCursor struct {
 	c        kv.Cursor // nil: there are none
-	prefix   []byte
+	moved    bool
+	prefix   []byte // of the object
+	bound    []byte // of the records wanted, which begins with prefix
 	kind     record.Kind
 	object   record.Object
 	skip     map[uint64]bool
@@ -193,13 +223,7 @@ func (s *sourceCursor) peek() (*record.Source, error) {
 	if s.cur != nil || s.c == nil {
 		return s.cur, nil
 	}
-	var ok bool
-	if s.backward {
-		ok = s.c.Prev() // before the first move: Last
-	} else {
-		ok = s.c.Next()
-	}
-	for ; ok; ok = s.skipped() {
+	for ok := s.step(); ok && bytes.HasPrefix(s.c.Key(), s.bound); ok = s.skipped() {
 		p, err := record.ParsePosition(s.c.Key()[len(s.prefix):])
 		if err != nil {
 			return nil, fmt.Errorf("%w: source of %v: %w", kv.ErrCorrupt, s.object, err)
@@ -217,6 +241,21 @@ func (s *sourceCursor) peek() (*record.Source, error) {
 	return nil, s.c.Err()
 }
 
+// step moves to the first record, then to the next.
+func (s *sourceCursor) step() bool {
+	moved := s.moved
+	s.moved = true
+	switch {
+	case moved && s.backward:
+		return s.c.Prev()
+	case moved:
+		return s.c.Next()
+	case s.backward:
+		return s.c.SeekLT(codec.PrefixEnd(s.bound))
+	}
+	return s.c.SeekGE(s.bound)
+}
+
 // skipped moves past all records of the document that the cursor is at.
 func (s *sourceCursor) skipped() bool {
 	p, err := record.ParsePosition(s.c.Key()[len(s.prefix):])
@@ -231,16 +270,12 @@ func (s *sourceCursor) skipped() bool {
 }
 
 // sourcesOf returns the stored records of one kind about o from one document, in order.
-func sourcesOf(r kv.Reader, ws string, k record.Kind, o record.Object, seq uint64) ([]record.Source, error) {
-	prefix := record.SourcePrefix(ws, k, o)
-	at := codec.AppendKeyUint64(slices.Clone(prefix), seq)
-	c, err := r.Cursor(at, codec.PrefixEnd(at))
-	if err != nil {
+func (h *history) sourcesOf(k record.Kind, o record.Object, seq uint64) (out []record.Source, err error) {
+	sc := &sourceCursor{kind: k, object: o, prefix: record.SourcePrefix(h.ws, k, o)}
+	sc.bound = codec.AppendKeyUint64(slices.Clone(sc.prefix), seq)
+	if sc.c, err = h.cursor(k); err != nil {
 		return nil, err
 	}
-	defer c.Close()
-	var out []record.Source
-	sc := &sourceCursor{c: c, prefix: prefix, kind: k, object: o}
 	for {
 		s, err := sc.peek()
 		if err != nil || s == nil {
@@ -251,20 +286,29 @@ func sourcesOf(r kv.Reader, ws string, k record.Kind, o record.Object, seq uint6
 	}
 }
 
+// sourcesOf is history.sourcesOf for a single look.
+func sourcesOf(r kv.Reader, ws string, k record.Kind, o record.Object, seq uint64) (out []record.Source, err error) {
+	h := &history{r: r, ws: ws}
+	out, err = h.sourcesOf(k, o, seq)
+	return out, errors.Join(err, h.close())
+}
+
 // contribution is what one document put under its objects.
 type contribution map[record.Object][]record.Source
 
 // contributionOf reads the records behind a document's visible version; empty when there is none. It
 // costs two range scans an entity and one a relation.
-func contributionOf(r kv.Reader, ws, id string, seq uint64) (contribution, error) {
+func contributionOf(r kv.Reader, ws, id string, seq uint64) (_ contribution, err error) {
 	objects, err := objectsOf(r, ws, id)
 	if err != nil {
 		return nil, err
 	}
+	h := &history{r: r, ws: ws}
+	defer func() { err = errors.Join(err, h.close()) }()
 	c := make(contribution, len(objects))
 	for _, o := range objects {
 		for _, k := range kindsOf(o) {
-			list, err := sourcesOf(r, ws, k, o, seq)
+			list, err := h.sourcesOf(k, o, seq)
 			if err != nil {
 				return nil, err
 			}

@@ -159,6 +159,7 @@ func (c *revision) complete(i *ObjectInfo, target record.Object, o InfoOptions, 
 		return err
 	}
 	h := &history{r: c.r, ws: c.names.ws}
+	defer h.close()
 	for _, k := range kindsOf(target) {
 		for _, m := range members {
 			hand, err := sourcesOf(c.r, c.names.ws, k, m, record.HandSeq)

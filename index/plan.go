@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -157,11 +158,12 @@ func ofKind(list []record.Source, k record.Kind) []record.Source {
 }
 
 // derive reads what the edits touch from r and works out the views that follow. It makes no call.
-func (p *Pipeline) derive(ctx context.Context, r kv.Reader, pl *plan, edits []*edit) error {
+func (p *Pipeline) derive(ctx context.Context, r kv.Reader, pl *plan, edits []*edit) (err error) {
 	if err := p.readViews(r, edits); err != nil {
 		return err
 	}
 	h := &history{r: r, ws: p.cfg.Workspace, skip: pl.skip}
+	defer func() { err = errors.Join(err, h.close()) }()
 	pl.names.r = r
 	for _, e := range edits {
 		if err := ctx.Err(); err != nil {
