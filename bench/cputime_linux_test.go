@@ -14,3 +14,12 @@ func cpuTime() time.Duration {
 	}
 	return time.Duration(now.Nano())
 }
+
+// processTime returns the processor time that all threads have used.
+func processTime() time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &now); err != nil {
+		return time.Since(started)
+	}
+	return time.Duration(now.Nano())
+}

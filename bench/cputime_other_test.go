@@ -6,3 +6,6 @@ import "time"
 
 // cpuTime falls back to the clock where no portable call tells the time of one thread.
 func cpuTime() time.Duration { return time.Since(started) }
+
+// processTime falls back to the clock where no portable call tells the time of a process.
+func processTime() time.Duration { return time.Since(started) }
