@@ -38,7 +38,6 @@ var table = map[string]row{
 	"vector/oplog": {imports: words("kv internal/codec")}, // the persisted form of an index, whatever is indexed
 	"vector/hnsw": {
 		imports: words("vector vector/oplog kv internal/codec internal/simd"),
-		tests:   words("vector/ivf internal/space"), // one suite for both
 	},
 	"vector/ivf": {imports: words("vector vector/oplog kv internal/codec internal/kmeans internal/simd")},
 
@@ -67,16 +66,18 @@ var table = map[string]row{
 	"bench": {tests: words(". kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/codec internal/record internal/simd internal/space")},
 
 	// Imported from tests only.
-	"internal/testkit":        {},
-	"internal/testkit/replay": {imports: words("llm")},
-	"internal/metamorphic":    {imports: words(". graph vector index query")}, // a caller of the public face
-	"llm/llmtest":             {imports: words("llm"), tests: words("llm/token")},
-	"index/chunk/chunktest":   {imports: words("index/chunk llm")},
-	"internal/arch":           {},
+	"internal/testkit":           {},
+	"internal/testkit/replay":    {imports: words("llm")},
+	"internal/testkit/vectorkit": {imports: words("kv vector")},
+	"internal/metamorphic":       {imports: words(". graph vector index query")}, // a caller of the public face
+	"llm/llmtest":                {imports: words("llm"), tests: words("llm/token")},
+	"index/chunk/chunktest":      {imports: words("index/chunk llm")},
+	"vector/vectortest":          {imports: words("kv vector internal/codec internal/space"), tests: words("vector/hnsw vector/ivf")},
+	"internal/arch":              {},
 }
 
 // testOnly may be imported by test files and by each other.
-var testOnly = words("internal/testkit internal/testkit/replay internal/metamorphic llm/llmtest index/chunk/chunktest")
+var testOnly = words("internal/testkit internal/testkit/replay internal/metamorphic llm/llmtest index/chunk/chunktest internal/testkit/vectorkit vector/vectortest")
 
 // confined modules may be imported only at the places listed: directories, or single files.
 var confined = []struct {
@@ -85,7 +86,7 @@ var confined = []struct {
 	tests  bool // any test file, too
 	why    string
 }{
-	{"github.com/cockroachdb/pebble/v2/vfs", words("kv . internal/testkit bench"), true, "file systems may be named, the engine may not"},
+	{"github.com/cockroachdb/pebble/v2/vfs", words("kv . internal/testkit internal/testkit/vectorkit vector/vectortest bench"), true, "file systems may be named, the engine may not"},
 	{"github.com/cockroachdb/pebble", words("kv bench"), false, "only kv imports the engine; the contract names nothing of it"},
 	{"gonum.org/v1/gonum", words("graph/gonum.go"), true, "one adapter file; the rest of graph is gonum-free"},
 	{"github.com/pkoukk", words("llm/token bench"), false, "tokens are counted behind llm.Tokenizer"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/glimdb/db/internal/testkit/vectorkit"
 	"github.com/glimdb/db/vector"
 	"github.com/glimdb/db/vector/hnsw"
 )
@@ -15,20 +16,21 @@ func TestCheckFindsDamage(t *testing.T) {
 	const n, dim = 400, 8
 	for _, damage := range hnsw.Damages {
 		t.Run(damage.Name, func(t *testing.T) {
-			s := newStore(t, indexAlways)
-			s.close()
+			s := newStore(t)
+			defer s.Close() // before the check of what is damaged
+			s.Close()
 			var x vector.Index
-			s.o.NewIndex = func(o vector.IndexOptions) vector.Index {
+			s.Options.NewIndex = func(o vector.IndexOptions) vector.Index {
 				x = hnsw.New(o)
 				return x
 			}
-			s.open()
-			load(s, s.create("v", vector.Config{Dim: dim, M: 4, EfConstruction: 16}), around(newRand(t, 31), n, dim))
+			s.Open()
+			s.Load(s.Create("v", vector.Config{Dim: dim, M: 4, EfConstruction: 16}), vectorkit.Around(vectorkit.Rand(t, 31), n, dim))
 			check := func() (found []string) {
 				t.Helper()
-				snap := s.view()
+				snap := s.View()
 				defer snap.Close()
-				for p, err := range s.set.Check(context.Background(), snap, "") {
+				for p, err := range s.Set.Check(context.Background(), snap, "") {
 					if err != nil || p.Collection != "v" {
 						t.Errorf("%v, %v", p, err)
 					}

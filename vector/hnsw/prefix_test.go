@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/glimdb/db/internal/testkit/vectorkit"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/vector"
 	"github.com/glimdb/db/vector/hnsw"
@@ -18,17 +19,17 @@ var errRefused = errors.New("refused on purpose")
 
 // smallStore has an index whose checkpoints are frequent and take several commits; it notices when the
 // persisted form is found damaged.
-func smallStore(t *testing.T) (s *store, finish func()) {
+func smallStore(t *testing.T) (s *vectorkit.Store, finish func()) {
 	t.Helper()
-	s = newStore(t, indexAlways)
-	s.close()
+	s = newStore(t)
+	s.Close()
 	var warnings bytes.Buffer
-	s.o.NewIndex = hnsw.SmallParts
-	s.o.Logger = slog.New(slog.NewTextHandler(&warnings, nil))
-	s.open()
+	s.Options.NewIndex = hnsw.SmallParts
+	s.Options.Logger = slog.New(slog.NewTextHandler(&warnings, nil))
+	s.Open()
 	return s, func() {
 		t.Helper()
-		s.close()
+		s.Close()
 		if strings.Contains(warnings.String(), "will be rebuilt") {
 			t.Error(warnings.String())
 		}
@@ -37,20 +38,20 @@ func smallStore(t *testing.T) (s *store, finish func()) {
 
 // history grows a collection, deletes and replaces in it, and lets the index save after every step as far
 // as it is let.
-func history(s *store) model {
-	s.t.Helper()
-	c := s.create("v", vector.Config{Dim: 4, M: 8, EfConstruction: 16})
-	m := model{}
+func history(s *vectorkit.Store) vectorkit.Model {
+	s.T.Helper()
+	c := s.Create("v", vector.Config{Dim: 4, M: 8, EfConstruction: 16})
+	m := vectorkit.Model{}
 	settle := func() {
-		s.t.Helper()
-		if err := s.set.Settle(context.Background()); err != nil && !errors.Is(err, errRefused) {
-			s.t.Fatal(err)
+		s.T.Helper()
+		if err := s.Set.Settle(context.Background()); err != nil && !errors.Is(err, errRefused) {
+			s.T.Fatal(err)
 		}
 	}
 	for part := range 3 {
-		fill(s, c, m, part*150, 150)
+		s.Fill(c, m, part*150, 150)
 		settle()
-		s.write(func(b *kv.Batch) error {
+		s.Write(func(b *kv.Batch) error {
 			var errs []error
 			for i := part; i < part*150+100; i += 7 {
 				id := fmt.Sprintf("v%05d", i)
@@ -59,7 +60,7 @@ func history(s *store) model {
 			}
 			return errors.Join(errs...)
 		})
-		fill(s, c, m, part*150+100, 20)
+		s.Fill(c, m, part*150+100, 20)
 		settle()
 	}
 	return m
@@ -100,7 +101,7 @@ func TestEveryPrefixOfTheWritesLoads(t *testing.T) {
 		s, finish := smallStore(t)
 		refused = 0
 		left := k
-		s.refuse = func(kind string) error {
+		s.Refuse = func(kind string) error {
 			if kind != vector.ChangeKind {
 				return nil
 			}
@@ -112,17 +113,17 @@ func TestEveryPrefixOfTheWritesLoads(t *testing.T) {
 			return nil
 		}
 		m := history(s)
-		s.close()
-		s.refuse = nil
+		s.Close()
+		s.Refuse = nil
 		var found loading
-		s.o.NewIndex = func(o vector.IndexOptions) vector.Index { return &listener{Index: hnsw.SmallParts(o), loading: &found} }
-		s.open()
-		holds(s, m)
+		s.Options.NewIndex = func(o vector.IndexOptions) vector.Index { return &listener{Index: hnsw.SmallParts(o), loading: &found} }
+		s.Open()
+		s.Holds(m)
 		fedInTime(t, m, found)
-		s.check()
-		s.settle()
-		holds(s, m)
-		s.check()
+		s.Check()
+		s.Settle()
+		s.Holds(m)
+		s.Check()
 		finish()
 		if t.Failed() {
 			t.Fatalf("after %d commits of the index", k)
@@ -136,35 +137,8 @@ func TestEveryPrefixOfTheWritesLoads(t *testing.T) {
 	}
 }
 
-// holds compares all vectors of the collection and what searches find with the model.
-func holds(s *store, m model) {
-	s.t.Helper()
-	c := s.collection("v")
-	snap := s.view()
-	defer snap.Close()
-	n := 0
-	for row, err := range c.All(snap) {
-		if v, ok := m[row.ID]; err != nil || !ok || score(vector.Cosine, v, row.Vector) < 0.9999 {
-			s.t.Errorf("row %q: %v, in the model %v", row.ID, err, ok)
-		}
-		n++
-	}
-	if n != len(m) {
-		s.t.Errorf("%d rows, want %d", n, len(m))
-	}
-	for id, v := range m {
-		hits, err := c.Search(context.Background(), snap, v, vector.SearchOptions{K: 1})
-		if err != nil || len(hits) != 1 || hits[0].ID != id && hits[0].Score < 0.9999 {
-			s.t.Errorf("nearest to %q is %v, %v", id, hits, err)
-		}
-	}
-	if got := meanRecall(s, c, m, 5); got < 0.95 {
-		s.t.Errorf("recall is %v", got)
-	}
-}
-
-// fedInTime holds what was loaded against the model: of the living, those below fed.
-func fedInTime(t *testing.T, m model, found loading) {
+// fedInTime holds what was loaded against the vectorkit.Model: of the living, those below fed.
+func fedInTime(t *testing.T, m vectorkit.Model, found loading) {
 	t.Helper()
 	loaded := make(map[uint64]bool)
 	for _, ord := range found.ordinals {
@@ -196,7 +170,7 @@ func fedInTime(t *testing.T, m model, found loading) {
 func TestNewGraphReplacesTheStoredOne(t *testing.T) {
 	const n, half = 1000, 500
 	points, _ := graphOf(t, n)
-	s := newStore(t, exactAlways)
+	s := vectorkit.Open(t, vector.SetOptions{ExactBytes: vectorkit.ExactAlways})
 	o := vector.IndexOptions{Config: points.Config(), Prefix: []byte("p/"), Persist: true}
 	grown := func(from, to uint32) []func(*kv.Batch) error {
 		x := hnsw.SmallParts(o)
@@ -213,12 +187,12 @@ func TestNewGraphReplacesTheStoredOne(t *testing.T) {
 	}
 	for k := range len(fresh) + 1 {
 		for _, w := range old {
-			s.write(w)
+			s.Write(w)
 		}
 		for _, w := range fresh[:k] {
-			s.write(w)
+			s.Write(w)
 		}
-		snap := s.view()
+		snap := s.View()
 		ords, fed, err := hnsw.New(o).Load(snap)
 		snap.Close()
 		want := 0
@@ -232,31 +206,4 @@ func TestNewGraphReplacesTheStoredOne(t *testing.T) {
 			t.Errorf("after %d of %d commits: %d nodes, fed %d, %v; want %d nodes", k, len(fresh), len(ords), fed, err, want)
 		}
 	}
-}
-
-// graphOf returns the points of a collection of n vectors and the index over them.
-func graphOf(t *testing.T, n int) (*vector.Points, vector.Index) {
-	t.Helper()
-	return indexOf(t, vector.Config{Dim: 8, EfConstruction: 32}, around(newRand(t, 6), n, 8))
-}
-
-// pointsOf returns vectors as the points of a collection; slot i holds vector i.
-func pointsOf(t *testing.T, c vector.Config, vectors [][]float32) *vector.Points {
-	t.Helper()
-	points, _ := indexOf(t, c, vectors)
-	return points
-}
-
-func indexOf(t *testing.T, c vector.Config, vectors [][]float32) (points *vector.Points, x vector.Index) {
-	t.Helper()
-	s := newStore(t, indexAlways)
-	s.close()
-	s.o.NewIndex = func(o vector.IndexOptions) vector.Index {
-		x = hnsw.New(o)
-		return &spy{x, func(p *vector.Points) { points = p }}
-	}
-	s.open()
-	load(s, s.create("v", c), vectors)
-	s.close()
-	return points, x
 }

@@ -3,63 +3,31 @@ package hnsw_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
+	"github.com/glimdb/db/internal/testkit/vectorkit"
 	"github.com/glimdb/db/vector"
 	"github.com/glimdb/db/vector/hnsw"
 )
-
-// embedded returns n vectors as models make them of texts: few directions of meaning in many dimensions,
-// topics, and a mean that all share.
-func embedded(r *rand.Rand, n, dim int) [][]float32 {
-	const meanings, topics = 24, 60
-	shared, axes := random(r, dim), make([][]float32, meanings)
-	for i := range axes {
-		axes[i] = random(r, dim)
-	}
-	centres := make([][]float32, topics)
-	for i := range centres {
-		centres[i] = random(r, meanings)
-	}
-	out := make([][]float32, n)
-	for i := range out {
-		centre := centres[r.IntN(topics)]
-		out[i] = make([]float32, dim)
-		for j := range out[i] {
-			out[i][j] = 2*shared[j] + 0.2*float32(r.NormFloat64())
-		}
-		for a, axis := range axes {
-			by := centre[a] + 0.4*float32(r.NormFloat64())
-			for j, x := range axis {
-				out[i][j] += by * x
-			}
-		}
-		for j := range out[i] {
-			out[i][j] /= 128 // lengths near 1
-		}
-	}
-	return out
-}
 
 // Every quantisation finds nearly all of ten neighbours at the default width, and what it keeps of a vector
 // has the size that its name says.
 func TestQuantizations(t *testing.T) {
 	const dim, queries = 768, 40
-	n := scaled(1200)
+	n := vectorkit.Scaled(900)
 	perVector := map[vector.Quantization]int64{vector.Int8: 4*dim + dim, vector.Float32: 4 * dim, vector.Binary: 4*dim + dim/8}
-	vectors := embedded(newRand(t, 6), n+queries, dim)
+	vectors := vectorkit.Embedded(vectorkit.Rand(t, 6), n+queries, dim)
 	run := func(t *testing.T, c vector.Config, memoryBytes int64) {
 		t.Run(fmt.Sprintf("%v/%v/%d", c.Metric, c.Quantization, memoryBytes), func(t *testing.T) {
 			t.Parallel()
-			s := newStore(t, indexAlways)
-			s.close()
-			s.o.MemoryBytes = memoryBytes
-			s.open()
+			s := newStore(t)
+			s.Close()
+			s.Options.MemoryBytes = memoryBytes
+			s.Open()
 			c.EfConstruction = 40
-			v := s.create("v", c)
-			m := load(s, v, vectors[:n])
-			snap := s.view()
+			v := s.Create("v", c)
+			m := s.Load(v, vectors[:n])
+			snap := s.View()
 			defer snap.Close()
 			sum := 0.0
 			for _, q := range vectors[n:] {
@@ -67,7 +35,7 @@ func TestQuantizations(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				sum += recall(t, c.Metric, m, q, 10, nil, hits)
+				sum += vectorkit.Recall(t, c.Metric, m, q, 10, nil, hits)
 			}
 			if mean := sum / queries; mean < 0.97 {
 				t.Errorf("recall at 10 is %.4f", mean)
@@ -82,10 +50,10 @@ func TestQuantizations(t *testing.T) {
 			if vecs := st.Bytes - st.Memory.Links; vecs < slots*perVector[c.Quantization] || vecs > slots*(perVector[c.Quantization]+64) {
 				t.Errorf("%d bytes a vector, want %d and a little", vecs/slots, perVector[c.Quantization])
 			}
-			s.check()
+			s.Check()
 		})
 	}
-	for _, c := range comparisons(dim) {
+	for _, c := range vectorkit.Comparisons(dim) {
 		run(t, c, 0)
 		if c.Metric == vector.L2 && c.Quantization == vector.Int8 || c.Metric == vector.Cosine && c.Quantization == vector.Binary {
 			run(t, c, 1) // another distance than with rows in memory
@@ -96,9 +64,9 @@ func TestQuantizations(t *testing.T) {
 // What memory holds of 768 dimensions is little more than what arithmetic asks for and, where rows stay in the
 // store, less than three tenths of the rows; with bits the links fit in, too.
 func TestMemory(t *testing.T) {
-	const dim, n = 768, 2048
+	const dim, n = 768, 1024
 	const rows, links = 4 * dim, 4 * (2*vector.DefaultM + 1) // of a vector; one node in M is on a second level
-	vectors := around(newRand(t, 9), n, dim)
+	vectors := vectorkit.Around(vectorkit.Rand(t, 9), n, dim)
 	for _, want := range []struct {
 		q       vector.Quantization
 		limit   int64
@@ -113,9 +81,9 @@ func TestMemory(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%v/%d", want.q, want.limit), func(t *testing.T) {
 			t.Parallel()
-			s := storeOf(t, vector.SetOptions{NewIndex: hnsw.Factory, ExactBytes: indexAlways, MemoryBytes: want.limit})
-			c := s.create("v", vector.Config{Dim: dim, Quantization: want.q, EfConstruction: 16})
-			load(s, c, vectors)
+			s := vectorkit.Open(t, vector.SetOptions{NewIndex: hnsw.Factory, ExactBytes: vectorkit.IndexAlways, MemoryBytes: want.limit})
+			c := s.Create("v", vector.Config{Dim: dim, Quantization: want.q, EfConstruction: 16})
+			s.Load(c, vectors)
 			st := c.Stats()
 			all, vecs := float64(st.Bytes)/n, float64(st.Bytes-st.Memory.Links)/n
 			if vecs > want.vectors || all > want.all {
@@ -124,7 +92,7 @@ func TestMemory(t *testing.T) {
 			if (st.Memory.Rows == 0) != (want.limit > 0) {
 				t.Errorf("%+v", st.Memory)
 			}
-			s.check()
+			s.Check()
 		})
 	}
 }
@@ -133,16 +101,16 @@ func TestMemory(t *testing.T) {
 // of its answers and the memory of a vector, links included, stand beside its speed.
 func BenchmarkQuantizations(b *testing.B) {
 	const n, dim, queries = 20000, 768, 200
-	vectors := embedded(newRand(b, 6), n+queries, dim)
-	for _, c := range comparisons(dim) {
+	vectors := vectorkit.Embedded(vectorkit.Rand(b, 6), n+queries, dim)
+	for _, c := range vectorkit.Comparisons(dim) {
 		if c.Metric == vector.Dot {
 			continue
 		}
 		b.Run(fmt.Sprintf("%v/%v", c.Metric, c.Quantization), func(b *testing.B) {
-			s := newStore(b, indexAlways)
-			v := s.create("v", c)
-			m := load(s, v, vectors[:n])
-			snap := s.view()
+			s := newStore(b)
+			v := s.Create("v", c)
+			m := s.Load(v, vectors[:n])
+			snap := s.View()
 			defer snap.Close()
 			sum, i := 0.0, 0
 			search := func(q []float32) []vector.Hit {
@@ -153,7 +121,7 @@ func BenchmarkQuantizations(b *testing.B) {
 				return hits
 			}
 			for _, q := range vectors[n:] {
-				sum += recall(b, c.Metric, m, q, 10, nil, search(q))
+				sum += vectorkit.Recall(b, c.Metric, m, q, 10, nil, search(q))
 			}
 			for b.Loop() {
 				search(vectors[n+i%queries])

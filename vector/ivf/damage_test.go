@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/glimdb/db/internal/codec"
+	"github.com/glimdb/db/internal/testkit/vectorkit"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/vector"
 	"github.com/glimdb/db/vector/oplog"
@@ -17,7 +18,7 @@ import (
 // Check names each damage, and says nothing of what is whole.
 func TestCheckFindsDamage(t *testing.T) {
 	const n = 1500
-	p := pointsOf(t, vector.Config{Dim: 4, Kind: vector.IVF}, around(newRand(t, 1), n, 10, 4, 0.5))
+	p := vectorkit.Points(t, vector.Config{Dim: 4, Kind: vector.IVF}, around(vectorkit.Rand(t, 1), n, 10, 4, 0.5))
 	for _, c := range []struct {
 		name   string
 		damage func(x *Index, l *layout) []string
@@ -179,7 +180,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(slices.Concat(centroid(0, 1, 0), centroid(1, 0, 1), op(opAdd, 10, 0), op(opAdd, 12, 1), op(opMove, 12, 0), op(opPop)))
 	f.Add(slices.Concat(centroid(0, 1, 0), op(opAdd, 10, 0), op(opDrop, 10), op(opPop)))
 	f.Add([]byte{})
-	p := pointsOf(f, vector.Config{Dim: 2, Kind: vector.IVF}, around(newRand(f, 1), 64, 4, 2, 1))
+	p := vectorkit.Points(f, vector.Config{Dim: 2, Kind: vector.IVF}, around(vectorkit.Rand(f, 1), 64, 4, 2, 1))
 	f.Fuzz(func(t *testing.T, operations []byte) {
 		x, ords, err := decode(operations)
 		if err != nil || len(ords) > int(p.Len()) {
@@ -206,7 +207,7 @@ func FuzzDecode(f *testing.F) {
 // Damage to any one stored value is noticed or harmless: what loads is whole.
 func TestDamagedValues(t *testing.T) {
 	const n = 1200
-	p := pointsOf(t, vector.Config{Dim: 4, Kind: vector.IVF}, around(newRand(t, 2), n, 10, 4, 0.5))
+	p := vectorkit.Points(t, vector.Config{Dim: 4, Kind: vector.IVF}, around(vectorkit.Rand(t, 2), n, 10, 4, 0.5))
 	o := vector.IndexOptions{Config: p.Config(), Prefix: []byte("p/"), Persist: true}
 	store, lsn := memory(t), kv.LSN(0)
 	commit := func(w func(*kv.Batch) error) {
@@ -242,7 +243,7 @@ func TestDamagedValues(t *testing.T) {
 	if err := errors.Join(cur.Err(), cur.Close(), snap.Close()); err != nil || len(stored) < 4 {
 		t.Fatalf("%d keys: %v", len(stored), err)
 	}
-	r := newRand(t, 4)
+	r := vectorkit.Rand(t, 4)
 	refused := 0
 	for key, value := range stored {
 		bit := slices.Clone(value)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/glimdb/db/internal/testkit/vectorkit"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/vector"
 	"github.com/glimdb/db/vector/oplog"
@@ -19,17 +20,6 @@ import (
 func small(o vector.IndexOptions) *Index {
 	return newIndex(o, oplog.New(oplog.Options{Prefix: o.Prefix, Persist: o.Persist, Version: formatVersion,
 		PartBytes: 1 << 10, CommitBytes: 3 << 10, LogMin: 2 << 10}))
-}
-
-func configs(dim int) (out []vector.Config) {
-	for _, m := range []vector.Metric{vector.Cosine, vector.Dot, vector.L2} {
-		for _, q := range []vector.Quantization{vector.Int8, vector.Float32, vector.Binary} {
-			if m != vector.L2 || q != vector.Binary { // which do not go together
-				out = append(out, vector.Config{Metric: m, Dim: dim, Kind: vector.IVF, Quantization: q})
-			}
-		}
-	}
-	return out
 }
 
 // image is all that decides how an index goes on, as bytes.
@@ -88,11 +78,11 @@ func sequence(t *testing.T, x *Index, rows, steps int, saved func(step int, x *I
 // I1, I2: after each of many inserts and removals every slot is in its cell, and a search that is to find all
 // finds all.
 func TestI1_EverySlotInItsCell(t *testing.T) {
-	n := scaled(4000) + 1000
-	for _, c := range configs(12) {
+	n := vectorkit.Scaled(4000) + 1000
+	for _, c := range vectorkit.Comparisons(12) {
 		t.Run(fmt.Sprintf("%v/%v", c.Metric, c.Quantization), func(t *testing.T) {
 			t.Parallel()
-			p := pointsOf(t, c, around(newRand(t, 1), n, 20, c.Dim, 0.5))
+			p := vectorkit.Points(t, c, around(vectorkit.Rand(t, 1), n, 20, c.Dim, 0.5))
 			x := New(vector.IndexOptions{Config: p.Config()})
 			x.Attach(p, nil)
 			probe := p.NewProbe()
@@ -119,11 +109,11 @@ func TestI1_EverySlotInItsCell(t *testing.T) {
 
 // I3: what is saved and loaded in between changes nothing, to the bit.
 func TestI3_ReloadedIsTheSame(t *testing.T) {
-	n := scaled(2000) + 1000
-	for _, c := range configs(12) {
+	n := vectorkit.Scaled(2000) + 1000
+	for _, c := range vectorkit.Comparisons(12) {
 		t.Run(fmt.Sprintf("%v/%v", c.Metric, c.Quantization), func(t *testing.T) {
 			t.Parallel()
-			p := pointsOf(t, c, around(newRand(t, 2), n, 20, c.Dim, 0.5))
+			p := vectorkit.Points(t, c, around(vectorkit.Rand(t, 2), n, 20, c.Dim, 0.5))
 			o := vector.IndexOptions{Config: p.Config(), Prefix: []byte("p/"), Persist: true}
 			plain := small(o)
 			plain.Attach(p, nil)
@@ -175,7 +165,7 @@ func TestI3_ReloadedIsTheSame(t *testing.T) {
 // Whatever prefix of the writes is committed, what loads is one of the states that were saved, whole, or nothing.
 func TestEveryPrefixOfTheWritesLoads(t *testing.T) {
 	const n = 2000
-	p := pointsOf(t, vector.Config{Dim: 6, Kind: vector.IVF}, around(newRand(t, 3), n, 10, 6, 0.5))
+	p := vectorkit.Points(t, vector.Config{Dim: 6, Kind: vector.IVF}, around(vectorkit.Rand(t, 3), n, 10, 6, 0.5))
 	o := vector.IndexOptions{Config: p.Config(), Prefix: []byte("p/"), Persist: true}
 	type saving struct {
 		writes []func(*kv.Batch) error
@@ -236,20 +226,20 @@ func TestCopies(t *testing.T) {
 	const dim = 8
 	for i, metric := range []vector.Metric{vector.Cosine, vector.Dot, vector.L2, vector.Cosine, vector.Dot, vector.L2} {
 		copies, others := 2000, 100
-		if i < 3 && !raceDetector {
+		if i < 3 && !vectorkit.Race {
 			copies, others = 10000, 500
 		}
 		t.Run(fmt.Sprintf("%v/%d", metric, copies), func(t *testing.T) {
 			t.Parallel()
-			r := newRand(t, 5)
-			v := random(r, dim)
+			r := vectorkit.Rand(t, 5)
+			v := vectorkit.Random(r, dim)
 			rows := around(r, copies+others, 10, dim, 0.5)
 			for i := range rows {
 				if i%(copies/others+1) != 0 {
 					rows[i] = v
 				}
 			}
-			p := pointsOf(t, vector.Config{Dim: dim, Metric: metric, Kind: vector.IVF}, rows)
+			p := vectorkit.Points(t, vector.Config{Dim: dim, Metric: metric, Kind: vector.IVF}, rows)
 			x := New(vector.IndexOptions{Config: p.Config()})
 			x.Attach(p, nil)
 			for slot := range p.Len() {
@@ -285,8 +275,8 @@ func TestCopies(t *testing.T) {
 // At the width that a collection chooses by itself nearly all of ten neighbours are found, for all metrics and
 // shapes; more width finds more.
 func TestRecall(t *testing.T) {
-	n, queries := scaled(5000), scaled(40)
-	for _, c := range configs(32) {
+	n, queries := vectorkit.Scaled(5000), vectorkit.Scaled(40)
+	for _, c := range vectorkit.Comparisons(32) {
 		for _, shape := range []struct {
 			name    string
 			centres int
@@ -295,8 +285,8 @@ func TestRecall(t *testing.T) {
 		}{{"clustered", 60, 0.3, [3]float64{0.88, 0.995, 0.999}}, {"loose", 30, 1, [3]float64{0.85, 0.99, 0.999}}} {
 			t.Run(fmt.Sprintf("%v/%v/%s", c.Metric, c.Quantization, shape.name), func(t *testing.T) {
 				t.Parallel()
-				rows := around(newRand(t, 6), n, shape.centres, c.Dim, shape.spread)
-				p := pointsOf(t, c, rows)
+				rows := around(vectorkit.Rand(t, 6), n, shape.centres, c.Dim, shape.spread)
+				p := vectorkit.Points(t, c, rows)
 				x := New(vector.IndexOptions{Config: p.Config()})
 				x.Attach(p, nil)
 				for slot := range uint32(n - queries) {
@@ -375,16 +365,16 @@ func nearest(p *vector.Points, q uint32, n, k int, admit func(uint32) bool) []ui
 // once it has compared as many as its caller allows.
 func TestNarrow(t *testing.T) {
 	const k = 20
-	n := scaled(4000) + 1000
-	rows := around(newRand(t, 7), n, 40, 16, 0.4)
-	p := pointsOf(t, vector.Config{Dim: 16, Kind: vector.IVF}, rows)
+	n := vectorkit.Scaled(4000) + 1000
+	rows := around(vectorkit.Rand(t, 7), n, 40, 16, 0.4)
+	p := vectorkit.Points(t, vector.Config{Dim: 16, Kind: vector.IVF}, rows)
 	x := New(vector.IndexOptions{Config: p.Config()})
 	x.Attach(p, nil)
 	for slot := range uint32(n) {
 		x.Insert(slot)
 	}
 	probe := p.NewProbe()
-	for q := range uint32(scaled(20)) {
+	for q := range uint32(vectorkit.Scaled(20)) {
 		probe.SetSlot(q * 17)
 		far := nearest(p, q*17, n, n, all)
 		far = far[n-30:] // the filter admits what is farthest from the query
@@ -413,7 +403,7 @@ func TestNarrow(t *testing.T) {
 // A search allocates nothing once it is warm.
 func TestSearchAllocatesNothing(t *testing.T) {
 	const n = 2000
-	p := pointsOf(t, vector.Config{Dim: 16, Kind: vector.IVF}, around(newRand(t, 8), n, 20, 16, 0.4))
+	p := vectorkit.Points(t, vector.Config{Dim: 16, Kind: vector.IVF}, around(vectorkit.Rand(t, 8), n, 20, 16, 0.4))
 	x := New(vector.IndexOptions{Config: p.Config()})
 	x.Attach(p, nil)
 	for slot := range uint32(n) {
@@ -424,7 +414,7 @@ func TestSearchAllocatesNothing(t *testing.T) {
 	out := make([]uint32, 0, 100)
 	for _, narrow := range []bool{false, true} {
 		q := vector.Query{Probe: probe, K: 20, Ef: 100, Narrow: narrow, Admit: func(slot uint32) bool { return !narrow || slot%2 == 0 }}
-		if got := testing.AllocsPerRun(100, func() { out = x.Search(q, out[:0]) }); got >= 1 && !raceDetector {
+		if got := testing.AllocsPerRun(100, func() { out = x.Search(q, out[:0]) }); got >= 1 && !vectorkit.Race {
 			t.Errorf("narrow %v: %v allocations a search", narrow, got)
 		}
 	}
@@ -433,7 +423,7 @@ func TestSearchAllocatesNothing(t *testing.T) {
 // Searches run beside inserts and removals, and find what is there from before to after.
 func TestSearchBesideFeeding(t *testing.T) {
 	const n, kept = 4000, 1500
-	p := pointsOf(t, vector.Config{Dim: 8, Kind: vector.IVF}, around(newRand(t, 9), n, 20, 8, 0.5))
+	p := vectorkit.Points(t, vector.Config{Dim: 8, Kind: vector.IVF}, around(vectorkit.Rand(t, 9), n, 20, 8, 0.5))
 	x := New(vector.IndexOptions{Config: p.Config()})
 	x.Attach(p, nil)
 	for slot := range uint32(kept) {
@@ -486,7 +476,7 @@ func TestSearchBesideFeeding(t *testing.T) {
 
 // The last vector may go, and others come.
 func TestEmpty(t *testing.T) {
-	p := pointsOf(t, vector.Config{Dim: 2, Kind: vector.IVF}, [][]float32{{1, 0}, {0, 1}, {1, 1}})
+	p := vectorkit.Points(t, vector.Config{Dim: 2, Kind: vector.IVF}, [][]float32{{1, 0}, {0, 1}, {1, 1}})
 	x := New(vector.IndexOptions{Config: p.Config(), Prefix: []byte("p/"), Persist: true})
 	x.Attach(p, nil)
 	probe := p.NewProbe()

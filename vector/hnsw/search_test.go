@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/glimdb/db/internal/testkit/vectorkit"
 	"github.com/glimdb/db/vector"
 	"github.com/glimdb/db/vector/hnsw"
 )
@@ -12,7 +13,7 @@ import (
 // candidates as it asks for. Low M makes many nodes of many levels.
 func TestSearchBesideInsert(t *testing.T) {
 	const first, k = 500, 20
-	n := scaled(4000)
+	n := vectorkit.Scaled(4000)
 	points, _ := graphOf(t, n)
 	c := points.Config()
 	c.M = 4
@@ -24,7 +25,7 @@ func TestSearchBesideInsert(t *testing.T) {
 	done := make(chan struct{})
 	var searcher sync.WaitGroup
 	searcher.Go(func() {
-		r := newRand(t, 21)
+		r := vectorkit.Rand(t, 21)
 		probe := points.NewProbe()
 		out := make([]uint32, 0, k)
 		for {
@@ -46,4 +47,21 @@ func TestSearchBesideInsert(t *testing.T) {
 	}
 	close(done)
 	searcher.Wait()
+}
+
+// A search of the warm graph allocates nothing, however wide.
+func TestSearchAllocatesNothing(t *testing.T) {
+	points, x := graphOf(t, 1000)
+	probe := points.NewProbe()
+	probe.Set(vectorkit.Random(vectorkit.Rand(t, 4), 8))
+	out := make([]uint32, 0, 100)
+	for _, narrow := range []bool{false, true} {
+		q := vector.Query{Probe: probe, K: 20, Ef: 100, Narrow: narrow, Admit: func(slot uint32) bool { return !narrow || slot%2 == 0 }}
+		if n := testing.AllocsPerRun(100, func() { out = x.Search(q, out[:0]) }); n >= 1 && !vectorkit.Race {
+			t.Errorf("narrow %v: %v allocations a search", narrow, n)
+		}
+		if len(out) != 20 {
+			t.Errorf("narrow %v: %d results", narrow, len(out))
+		}
+	}
 }

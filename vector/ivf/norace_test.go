@@ -1,5 +1,0 @@
-//go:build !race
-
-package ivf
-
-const raceDetector = false
