@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	coder "github.com/coder/hnsw"
@@ -57,13 +58,22 @@ func catch(err *error) {
 	}
 }
 
+// search asks for as many neighbours as the width says, because the graph's own EfSearch does not change what
+// is found, and keeps the k nearest of what it gets in no order.
 func (c *coderGraph) search(_ context.Context, width, k int, out [][]uint32) (took time.Duration, err error) {
 	defer catch(&err)
 	c.graph.EfSearch = width
+	var near []neighbour
 	find := func(i int) {
+		q := c.data.queries.row(i)
+		near = near[:0]
+		for _, n := range c.graph.Search(q, max(k, width)) {
+			near = append(near, neighbour{n.Key, float64(c.graph.Distance(n.Value, q))})
+		}
+		slices.SortFunc(near, compareNeighbours)
 		out[i] = out[i][:0]
-		for _, n := range c.graph.Search(c.data.queries.row(i), k) {
-			out[i] = append(out[i], n.Key)
+		for _, n := range near[:min(k, len(near))] {
+			out[i] = append(out[i], n.id)
 		}
 	}
 	for i := range min(warmUp, len(out)) {

@@ -73,7 +73,7 @@ func specs() []spec {
 	}
 	return append(out,
 		spec{nameExact, false, true, noLadder, openExact},
-		spec{nameCoder, true, true, func(int) []int { return []int{20, 100, 400} }, openCoder})
+		spec{nameCoder, true, true, func(int) []int { return []int{20, 100, 400, 1600} }, openCoder})
 }
 
 // specsNamed picks contenders by a regular expression.
