@@ -352,7 +352,7 @@ func BenchmarkIndexLargeText(b *testing.B) {
 				s := newIndexed(b, w, index.Options{ChunkTokens: 1 << 20})
 				var text strings.Builder
 				for n := 0; text.Len() < megabytes<<20; n++ {
-					fmt.Fprintf(&text, "chunk %d %s\n", n, strings.Repeat("word ", 960))
+					fmt.Fprintf(&text, "chunk %d%s\n", n, strings.Repeat(" word", 960))
 				}
 				doc := index.Document{ID: "large", Text: text.String()}
 				peak := watchHeap()

@@ -50,7 +50,7 @@ func TestCost(t *testing.T) {
 	use := func(model string, prompt, completion int) llm.ModelUsage {
 		return llm.ModelUsage{Model: model, Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: completion}}
 	}
-	cost, unpriced := prices.Cost([]llm.ModelUsage{use("openai/gpt", 1_000_000, 100_000), use("openai/ada", 4_000_000, 0), use("openai/org/llama", 9, 9),
+	cost, unpriced := prices.Cost([]llm.ModelUsage{use("openai/gpt@localhost:1", 500_000, 0), use("openai/gpt", 500_000, 100_000), use("openai/ada", 4_000_000, 0), use("openai/org/llama", 9, 9),
 		use("openai/z", 1, 0), use("openai/a", 0, 1), use("openai/z", 1, 0), use("cached", 0, 0)})
 	if math.Abs(cost-5) > 1e-9 || !slices.Equal(unpriced, []string{"openai/a", "openai/z"}) {
 		t.Errorf("cost %v, without a price %q", cost, unpriced)

@@ -12,8 +12,8 @@ type Price struct {
 	Completion float64 `json:"completion"`
 }
 
-// Prices are prices by model: its ID, or what follows the provider's name and the slash in it
-// ("openai/gpt-4o-mini" is found under "gpt-4o-mini" as well).
+// Prices are prices by model: its ID, or the name in it, without the provider before the first slash and the server
+// after the last @ ("openai/gpt-4o-mini@localhost:8080" is found under "gpt-4o-mini" as well).
 type Prices map[string]Price
 
 // Valid reports whether both prices are numbers of 0 or more.
@@ -22,13 +22,27 @@ func (p Price) Valid() bool {
 }
 
 func (p Prices) of(model string) (Price, bool) {
-	price, ok := p[model]
-	if !ok {
-		if _, name, slash := strings.Cut(model, "/"); slash {
-			price, ok = p[name]
+	for _, name := range [...]string{model, withoutServer(model), withoutProvider(model), withoutProvider(withoutServer(model))} {
+		if price, ok := p[name]; ok {
+			return price, true
 		}
 	}
-	return price, ok
+	return Price{}, false
+}
+
+func withoutServer(model string) string {
+	if i := strings.LastIndexByte(model, '@'); i > 0 {
+		return model[:i]
+	}
+	return model
+}
+
+func withoutProvider(model string) string {
+	_, name, ok := strings.Cut(model, "/")
+	if !ok {
+		return model
+	}
+	return name
 }
 
 // Cost returns what usages cost together, and the models that have no price, each once, in order. Calls that a cache

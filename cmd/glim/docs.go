@@ -136,8 +136,16 @@ func (a *app) doc(ctx context.Context, d *db.DB, id string) error {
 	for _, w := range i.Warnings {
 		row("note", w)
 	}
-	if i.Usage.Calls > 0 {
-		row("models", fmt.Sprintf("%s, %d + %d tokens", count(i.Usage.Calls, "call"), i.Usage.PromptTokens, i.Usage.CompletionTokens))
+	for _, u := range i.Spent {
+		if u.Calls > 0 && u.PromptTokens+u.CompletionTokens > 0 {
+			row("models", fmt.Sprintf("%s (%s): %s, %d + %d tokens", u.Model, u.Purpose, count(u.Calls, "call"), u.PromptTokens, u.CompletionTokens))
+		}
+	}
+	if i.Cost > 0 {
+		row("cost", fmt.Sprintf("%.4g", i.Cost))
+	}
+	if len(i.Unpriced) > 0 {
+		row("no price of", strings.Join(i.Unpriced, ", "))
 	}
 	row("created", i.CreatedAt.Local().Format(time.DateTime))
 	if !i.UpdatedAt.IsZero() && !i.UpdatedAt.Equal(i.EndedAt) {

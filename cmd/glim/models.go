@@ -15,8 +15,9 @@ func (a *app) options() (db.Options, error) {
 	if s.Retries == 0 {
 		o.ModelRetries = -1 // there 0 means the default
 	}
-	if s.Offline {
-		return o, nil
+	var err error
+	if o.Prices, err = pricesOf(s.Prices); err != nil || s.Offline {
+		return o, err
 	}
 	if s.ChatModel != "" {
 		c, err := openai.NewChat(openai.Config{BaseURL: s.BaseURL, Key: s.APIKey, ChatModel: s.ChatModel})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/glimdb/db/internal/brief"
+	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/llm/openai"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -36,6 +37,7 @@ type settings struct {
 	Timeout    time.Duration
 	Retries    int
 	Language   string
+	Prices     string
 }
 
 const (
@@ -70,6 +72,7 @@ var settingTable = []setting{
 	{flag: "embed-api-key", secret: true, field: func(s *settings) any { return &s.EmbedKey }},
 	{flag: "timeout", usage: "time limit of one attempt of a model call, and of each silence of a streamed reply", field: func(s *settings) any { return &s.Timeout }},
 	{flag: "retries", usage: "how often a failed model call is repeated, 0 to 100", field: func(s *settings) any { return &s.Retries }},
+	{flag: "prices", usage: "what models cost, `MODEL=PROMPT[/COMPLETION],...` by million tokens, for the costs in `glim docs`", field: func(s *settings) any { return &s.Prices }},
 	{flag: "language", usage: "language of extracted descriptions", field: func(s *settings) any { return &s.Language }},
 }
 
@@ -139,7 +142,31 @@ func (s *settings) validate() error {
 	case s.EmbedModel != "" && s.EmbedDim == 0 && openai.KnownDim(s.EmbedModel) == 0 && !s.Offline:
 		return usage("embedding model %s needs --embed-dim, the length of its vectors", brief.Quote(s.EmbedModel))
 	}
-	return nil
+	_, err := pricesOf(s.Prices)
+	return err
+}
+
+// pricesOf reads prices: gpt-4o-mini=0.15/0.6,text-embedding-3-small=0.02
+func pricesOf(list string) (llm.Prices, error) {
+	prices := make(llm.Prices)
+	for entry := range strings.SplitSeq(list, ",") {
+		if entry = strings.TrimSpace(entry); entry == "" {
+			continue
+		}
+		model, numbers, _ := strings.Cut(entry, "=")
+		prompt, completion, both := strings.Cut(numbers, "/")
+		var price llm.Price
+		var err, err2 error
+		price.Prompt, err = strconv.ParseFloat(prompt, 64)
+		if both {
+			price.Completion, err2 = strconv.ParseFloat(completion, 64)
+		}
+		if _, twice := prices[model]; model == "" || twice || err != nil || err2 != nil || !price.Valid() {
+			return nil, usage("prices: %s: want MODEL=PROMPT/COMPLETION, numbers of 0 or more, each model once", brief.Quote(entry))
+		}
+		prices[model] = price
+	}
+	return prices, nil
 }
 
 func assign(field any, v string) error {
