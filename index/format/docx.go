@@ -105,7 +105,7 @@ func (a *archive) read(name string, f func(t xml.Token, path []string) error) er
 	if err != nil {
 		return fmt.Errorf("%w: %s", errAbsent, name)
 	}
-	defer h.Close()
+	defer h.Close() //nolint:errcheck // of memory
 	dec := xml.NewDecoder(limitedPart{a, h})
 	var path []string
 	for {
