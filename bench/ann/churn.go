@@ -59,6 +59,7 @@ func churn(ctx context.Context, s *session) (err error) {
 	s.report("live vectors that no search can reach, and other problems", "", single(float64(unreachable+old.problems)), noMoreThan(0))
 	s.report("memory after Compact against a new database", "×", single(old.memory/fresh.memory), noMoreThan(1.3))
 	s.report("disk after Compact against a new database", "×", single(old.disk/fresh.disk), noMoreThan(1.3))
+	s.report("the same with logs, which are kept to be written again", "×", single(old.files/fresh.files), bar{})
 	return nil
 }
 
@@ -118,8 +119,11 @@ func (s *session) turn(ctx context.Context, d *db.DB, p *population) error {
 
 // judged is what a database of a population is like.
 type judged struct {
-	recall, memory, disk float64
-	problems             int
+	recall   float64
+	memory   float64 // bytes, as those below
+	disk     float64 // of the collection's tables
+	files    float64 // of the whole folder
+	problems int
 }
 
 // rebuilt judges a new database of the same vectors, put in order of place.
@@ -178,11 +182,11 @@ func (s *session) judge(ctx context.Context, d *db.DB, dir string, p *population
 	if st.Live != len(p.rows) {
 		return j, fmt.Errorf("%d vectors are there, want %d", st.Live, len(p.rows))
 	}
-	disk, err := calm(ctx, func() (int64, error) { return folderBytes(filepath.Join(s.temp, dir)) })
+	files, err := calm(ctx, func() (int64, error) { return folderBytes(filepath.Join(s.temp, dir)) })
 	if err != nil {
 		return j, err
 	}
-	j = judged{recall: live.recall(exact, out, figureK), memory: float64(st.Bytes), disk: float64(disk)}
+	j = judged{recall: live.recall(exact, out, figureK), memory: float64(st.Bytes), disk: float64(st.Disk), files: float64(files)}
 	j.problems, err = problems(ctx, d)
 	return j, err
 }
