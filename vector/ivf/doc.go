@@ -2,8 +2,8 @@
 // cells around centroids and compares a query with the cells whose centroids are nearest.
 //
 // Nothing is ever trained as a whole. The first vectors lie in one cell, which a search compares entirely;
-// then k-means divides it, and from there on cells follow their vectors, by a bounded piece of work with each
-// insert or removal. A cell that grows beyond twice the size that is meant splits in two, a cell that all but
+// then k-means divides it, a few parts at a time, and from there on cells follow their vectors, by a bounded piece
+// of work with each insert or removal. A cell that grows beyond twice the size that is meant splits in two, a cell that all but
 // empties is dissolved, and around a split vectors move to whichever cell is nearest now (the LIRE rule of
 // Xu et al., "SPFresh: Incremental In-Place Update for Billion-Scale Vector Search", 2023). In turn each cell
 // is refreshed: its centroid moves to the mean of its vectors, and those go to the nearest centroid, which is

@@ -303,6 +303,66 @@ func TestRecall(t *testing.T) {
 	}
 }
 
+// Under dot the directions of vectors decide their cells, whatever their lengths: those of a thousand times the
+// length, which are nearest to any query of about their direction, are found as well.
+func TestRecallOfUnequalLengths(t *testing.T) {
+	n, queries := vectorkit.Scaled(5000), vectorkit.Scaled(40)
+	for _, c := range vectorkit.Comparisons(32) {
+		if c.Metric != vector.Dot {
+			continue
+		}
+		t.Run(c.Quantization.String(), func(t *testing.T) {
+			t.Parallel()
+			r := vectorkit.Rand(t, 6)
+			rows := around(r, n, 60, c.Dim, 0.3)
+			for _, row := range rows[:n-queries] {
+				by := float32(math.Pow(1000, r.Float64()))
+				for j := range row {
+					row[j] *= by
+				}
+			}
+			p := vectorkit.Points(t, c, rows)
+			x := New(vector.IndexOptions{Config: p.Config()})
+			x.Attach(p, nil)
+			for slot := range uint32(n - queries) {
+				x.Insert(slot)
+			}
+			check(t, x, func(slot uint32) bool { return slot < uint32(n-queries) })
+			got, want := recalls(p, x, n-queries, []int{20, 96, 400}, all), []float64{0.85, 0.99, 0.999}
+			t.Logf("recall %.4f", got)
+			for i := range got {
+				if got[i] < want[i] {
+					t.Errorf("recall %.4f, want %.3f", got[i], want[i])
+				}
+			}
+		})
+	}
+}
+
+// The first split is no more work than others: it makes few cells of the many slots, and the inserts that follow
+// divide those.
+func TestFirstSplit(t *testing.T) {
+	const n = 2 * single
+	p := vectorkit.Points(t, vector.Config{Dim: 8}, around(vectorkit.Rand(t, 12), n, 50, 8, 0.5))
+	x := New(vector.IndexOptions{Config: p.Config()})
+	x.Attach(p, nil)
+	for slot := range uint32(n) {
+		before := len(x.layout.Load().cells)
+		x.Insert(slot)
+		// An insert may split the cell it went to and the one whose turn it is.
+		if made := len(x.layout.Load().cells) - before; made > 2*(maxParts-1) && slot > 0 {
+			t.Errorf("insert %d made %d cells", slot, made)
+		}
+	}
+	check(t, x, all)
+	l := x.layout.Load()
+	for at := range l.cells {
+		if x.overfull(l, at) {
+			t.Errorf("cell %d of %d holds %d slots, %d are meant", at, len(l.cells), len(l.cells[at].slots()), x.size())
+		}
+	}
+}
+
 // recalls are the shares of the ten nearest admitted among the first n slots that x finds for the slots behind
 // them, by width.
 func recalls(p *vector.Points, x *Index, n int, widths []int, admit func(uint32) bool) []float64 {

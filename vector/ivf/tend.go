@@ -15,9 +15,9 @@ const (
 	// A cell of more than overfull times the size that is meant splits; one of less than 1/meagre of it is
 	// dissolved. What a split makes lies well between.
 	overfull, meagre = 2, 4
-	// maxDepth bounds how often parts are divided again in one split: k-means takes a few to tell a mass of near
-	// copies from what lies around it.
-	maxDepth = 4
+	// A split makes at most so many parts: the first, of all the slots that a single cell held, would otherwise cost
+	// as much as hundreds of inserts. Parts that are overfull themselves split with the inserts that follow.
+	maxParts = 4
 	// reach cells around one that changed are looked at for vectors that lie nearer elsewhere now.
 	reach = 32
 	// Each cell is looked at once while 1/tendShare of the slots that are meant for it come or go.
@@ -75,7 +75,7 @@ func (x *Index) split(at int) {
 	slots := old.members(at)
 	l := old.clone()
 	m := &moves{x: x, l: l}
-	for i, p := range x.partition(slots, 0) {
+	for i, p := range x.partition(slots) {
 		n := at
 		if i > 0 {
 			n = len(l.cells)
@@ -154,19 +154,19 @@ type part struct {
 	slots    []uint32
 }
 
-// partition divides slots, which ascend, into parts of about the size that is meant, none of them overfull and
-// at least two. Parts so small that they would be dissolved join the first; searches for the nearest cell
-// part them again.
-func (x *Index) partition(slots []uint32, depth int) []part {
+// partition divides slots, which ascend, into parts, of about the size that is meant where maxParts of these are
+// enough, and at least two. Parts so small that they would be dissolved join the first; searches for the nearest
+// cell part them again.
+func (x *Index) partition(slots []uint32) []part {
 	rows, size := x.rows(slots), x.size()
-	k := max(2, (len(slots)+size/2)/size)
+	k := min(max(2, (len(slots)+size/2)/size), maxParts)
 	ctx := context.Background() // never done, so that there are no errors
 	c, err := kmeans.Run(ctx, rows, kmeans.Options{K: k, Spherical: x.spherical, Seed: x.points.Ordinal(slots[0])})
 	if err != nil {
 		return x.copies(slots, k)
 	}
 	homes, err := c.Assign(ctx, rows, 1)
-	if err != nil || c.K < 2 || depth == maxDepth {
+	if err != nil || c.K < 2 {
 		return x.copies(slots, k)
 	}
 	groups := make([][]uint32, c.K)
@@ -176,12 +176,9 @@ func (x *Index) partition(slots []uint32, depth int) []part {
 	var parts []part
 	var rest []uint32
 	for _, group := range groups {
-		switch n := len(group); {
-		case n > overfull*size:
-			parts = append(parts, x.partition(group, depth+1)...)
-		case n < size/meagre || n == 0:
+		if n := len(group); n < size/meagre || n == 0 {
 			rest = append(rest, group...)
-		default:
+		} else {
 			parts = append(parts, part{x.centre(group), group})
 		}
 	}
