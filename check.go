@@ -11,9 +11,9 @@ import (
 
 // Problem is a broken invariant that Check found.
 type Problem struct {
-	// Part is the package whose invariant it is: "index", "graph" or "vector".
+	// Part is the package whose invariant it is: "index", "graph", "vector" or "cache".
 	Part string `json:"part"`
-	// Name is the graph or collection concerned; empty for index.
+	// Name is the graph, collection or cache concerned; empty for index.
 	Name string `json:"name,omitempty"`
 	// What names the invariant and the ids concerned, never text.
 	What string `json:"what"`
@@ -29,7 +29,7 @@ func (p Problem) String() string {
 
 // Check compares everything stored with everything else, on one view: both directions of each edge, degree
 // counters, id maps, vectors against memory and index, sources against chunks, merged views against their
-// sources, statuses against content. A sound database yields nothing. An error comes last. It reads the
+// sources, statuses against content, sums of caches. A sound database yields nothing. An error comes last. It reads the
 // whole database once or twice, while writers go on.
 func (d *DB) Check(ctx context.Context) iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
@@ -59,6 +59,14 @@ func (d *DB) check(ctx context.Context, r kv.Reader, yield func(Problem, error) 
 			return err
 		}
 		if !yield(Problem{Part: "vector", Name: p.Collection, What: p.Detail}, nil) {
+			return errStopped
+		}
+	}
+	for p, err := range d.checkCaches(ctx, r) {
+		if err != nil {
+			return err
+		}
+		if !yield(p, nil) {
 			return errStopped
 		}
 	}

@@ -133,7 +133,7 @@ func (d *DB) wire() (err error) {
 		Embedder: d.models.embedder, Tokenizer: d.models.tokenizer,
 		Keyworder: d.models.keyworder, Keyword: d.models.keyword, Language: o.Language,
 		Answer: d.models.answer, Reranker: d.models.reranker,
-		KeywordCache: d.models.replies, AnswerCache: d.models.replies,
+		KeywordCache: d.models.keywords, AnswerCache: d.models.answers,
 		Defaults: o.Query, Now: o.Now, Logger: o.Logger,
 	})
 	return err

@@ -9,8 +9,8 @@
 // unless given a logger, and reaches the network only through models that the caller configured. Without
 // a model it works offline: rules extract, hashed n-grams embed, keywords come from the question.
 //
-// Keys: space.Stamp (format, models), space.User (key-value spaces of transactions), and the prefixes
-// space.ReplyCache and space.VectorCache, under which llm and query keep what models said.
+// Keys: space.Stamp (format, models), space.User (key-value spaces of transactions), and, by a byte for each cache,
+// the prefixes of space.ReplyCache and space.VectorCache, under which internal/cache keeps what models said.
 //
 // Concurrency: a DB is safe for any number of goroutines; a Tx belongs to its function. One process owns a
 // directory (ErrLocked otherwise).

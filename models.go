@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/glimdb/db/index"
-	"github.com/glimdb/db/internal/space"
-	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/llm/hashed"
 	"github.com/glimdb/db/llm/token"
@@ -39,7 +37,8 @@ type models struct {
 	embedder   llm.Embedder
 	reranker   llm.Reranker
 	tokenizer  llm.Tokenizer
-	replies    llm.ByteStore // of the query side; nil when caching is off
+	keywords   llm.ByteStore // for query; nil when that cache is off
+	answers    llm.ByteStore
 	meter      *llm.Meter
 }
 
@@ -68,26 +67,22 @@ func newModels(o Options, d *DB) (*models, error) {
 	// neither starves the other.
 	chain := llm.Chain{Meter: m.meter, Retry: llm.RetryPolicy{Attempts: 1 + max(0, o.ModelRetries), Logger: o.Logger},
 		Limiter: llm.NewLimiter(o.ModelConcurrency), Timeout: o.ModelTimeout, Cache: llm.CacheOptions{Logger: o.Logger}}
-	cached, vectors := chain, chain
+	extracting, summing, vectors := chain, chain, chain
 	vectors.Limiter = llm.NewLimiter(o.ModelConcurrency)
 	vectors.Batch = llm.BatchOptions{Texts: o.EmbedBatch}
-	if !o.DisableReplyCache && !o.ReadOnly {
-		cached.Store = byteStore{d, space.ReplyCache}
-		// The offline embedder costs less than a look-up.
-		if o.Models.Embedder != nil {
-			vectors.Store = byteStore{d, space.VectorCache}
-		}
-		m.replies = byteStore{d, space.ReplyCache}
+	extracting.Store, summing.Store = d.byteStore(CacheExtract), d.byteStore(CacheSummary)
+	m.keywords, m.answers = d.byteStore(CacheKeywords), d.byteStore(CacheAnswer)
+	if o.Models.Embedder != nil { // the offline embedder costs less than a look-up
+		vectors.Store = d.byteStore(CacheEmbed)
 	}
 	m.embedder = vectors.Embedder(embedder)
 	m.reranker = chain.Reranker(o.Models.Reranker)
 	if m.reranker == nil && o.Models.Embedder == nil {
 		m.reranker = query.NewOfflineReranker() // where vectors are lexical, so is the order of passages
 	}
-	// Extraction and summaries go through the reply cache. Keywords and answers have caches of their own in
-	// query, keyed by what they depend on.
-	extract := cached.Chat(cmp.Or(o.Models.Extract, o.Models.Chat))
-	summary := cached.Chat(cmp.Or(o.Models.Summary, o.Models.Chat))
+	// Keywords and answers are cached in query, by what they depend on.
+	extract := extracting.Chat(cmp.Or(o.Models.Extract, o.Models.Chat))
+	summary := summing.Chat(cmp.Or(o.Models.Summary, o.Models.Chat))
 	m.keyword = chain.Chat(cmp.Or(o.Models.Keyword, o.Models.Chat))
 	m.answer = chain.Chat(cmp.Or(o.Models.Answer, o.Models.Chat))
 	m.keyworder = o.Keyworder
@@ -146,47 +141,6 @@ func (m *models) describe(o Options) {
 	}
 }
 
-// byteStore keeps model replies and embeddings in a key space of the workspace. Every entry is durable
-// when Put returns (P6), and no part of the logical state.
-type byteStore struct {
-	d     *DB // its log is there before the first call
-	space space.Space
-}
-
-func (s byteStore) key(key string) []byte { return append(space.In(defaultWorkspace, s.space), key...) }
-
-// Get implements llm.ByteStore.
-func (s byteStore) Get(_ context.Context, key string) ([]byte, bool, error) {
-	snap, err := s.d.log.View()
-	if err != nil {
-		return nil, false, err
-	}
-	v, err := snap.Get(s.key(key))
-	err = errors.Join(ignore(err, kv.ErrNotFound), snap.Close())
-	return v, v != nil && err == nil, err
-}
-
-// Put implements llm.ByteStore, see PutMany.
-func (s byteStore) Put(ctx context.Context, key string, value []byte) error {
-	return s.PutMany(ctx, []string{key}, [][]byte{value})
-}
-
-// PutMany implements llm.BatchStore, in one commit. What has arrived was paid for: it is stored even if the
-// caller gives up meanwhile, unless the writer turn then does not come within storeGrace.
-func (s byteStore) PutMany(ctx context.Context, keys []string, values [][]byte) error {
-	ctx, end := outlive(ctx, storeGrace)
-	defer end()
-	_, err := s.d.log.Update(ctx, changeCache, nil, func(b *kv.Batch) error {
-		for i, key := range keys {
-			if err := b.SetText(s.key(key), values[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return err
-}
-
 // storeGrace is how long a call whose context has ended waits to store a reply: many times what commits of
 // others take, and little enough for the call to return within a second.
 const storeGrace = 500 * time.Millisecond
@@ -212,8 +166,6 @@ func outlive(ctx context.Context, grace time.Duration) (_ context.Context, end f
 		}
 	}
 }
-
-const changeCache = "cache"
 
 func ignore(err, target error) error {
 	if errors.Is(err, target) {

@@ -57,6 +57,8 @@ type Options struct {
 	// DisableReplyCache turns off the durable caches of model replies and embeddings; work that was paid
 	// for is then paid again after a restart.
 	DisableReplyCache bool
+	// CacheLimits bound these caches.
+	CacheLimits CacheLimits
 
 	// Extractor replaces extraction; nil: a model extractor when a chat model is configured, else rules.
 	Extractor index.Extractor
@@ -207,7 +209,9 @@ func (o Options) withDefaults() (Options, error) {
 	check(v.Quantization <= vector.Binary, "Vectors.Quantization", v.Quantization, "vector.Int8, vector.Float32 or vector.Binary")
 	check(v.RecallSample >= 0 && v.RecallSample <= 1, "Vectors.RecallSample", v.RecallSample, "0 to 1")
 	check(v.MemoryBytes >= 0, "Vectors.MemoryBytes", v.MemoryBytes, "0 or more")
-	errs = append(errs, optionErrors("Query", o.Query.Validate())...)
+	limits, err := o.CacheLimits.withDefaults()
+	o.CacheLimits = limits
+	errs = append(append(errs, err), optionErrors("Query", o.Query.Validate())...)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

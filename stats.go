@@ -31,6 +31,8 @@ type Stats struct {
 	// with the database. nil: it was never given a document.
 	Models ModelInfo     `json:"models"`
 	Stored *StoredModels `json:"stored_models,omitempty"`
+	// Caches are the caches of what models said.
+	Caches map[CacheKind]CacheStats `json:"caches"`
 	// Usage is what models used since Open, by purpose.
 	Usage map[llm.Purpose]llm.Usage `json:"usage,omitempty"`
 }
@@ -55,6 +57,9 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 			return s, err
 		} else if bound.Embedder != "" {
 			s.Stored = &StoredModels{bound.Embedder, bound.Dim, bound.Tokenizer}
+		}
+		if s.Caches, err = d.caches(r); err != nil {
+			return s, err
 		}
 		if s.Statuses, err = index.StatusCounts(r, defaultWorkspace); err != nil {
 			return s, err

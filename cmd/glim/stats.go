@@ -39,6 +39,9 @@ func (a *app) statsCommand() *cobra.Command {
 				a.out.printf("  documents  %d%s\n", s.Documents, unfinished(s.Statuses))
 				a.out.printf("  chunks     %d\n  entities   %d\n  relations  %d\n", s.Chunks, s.Entities, s.Relations)
 				a.out.printf("  on disk    %s\n  vectors    %s in memory\n", bytesOf(s.DiskBytes), bytesOf(s.VectorBytes))
+				if n, bytes := kept(s.Caches); n > 0 {
+					a.out.printf("  caches     %s in %s\n", bytesOf(bytes), count(n, "entry"))
+				}
 				for _, name := range slices.Sorted(maps.Keys(s.Collections)) {
 					if e := s.Collections[name].Recall; e != nil {
 						a.out.printf("  %-10s %s\n", "recall", recallOf(name, e))
@@ -51,6 +54,15 @@ func (a *app) statsCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&queries, "recall", 0, recallUsage)
 	return cmd
+}
+
+// kept sums what is cached of all kinds.
+func kept(all map[db.CacheKind]db.CacheStats) (entries int, bytes int64) {
+	for _, c := range all {
+		entries += c.Entries
+		bytes += c.Bytes
+	}
+	return entries, bytes
 }
 
 // models tells the models that the documents were indexed with, and beside them those of the settings where

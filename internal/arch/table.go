@@ -30,6 +30,9 @@ var table = map[string]row{
 	"llm/openai": {imports: words("llm")},
 	"llm/hashed": {imports: words("llm internal/lexical")},
 
+	// A bounded cache in a key space; db and whoever keeps derived bytes under a limit.
+	"internal/cache": {imports: words("kv internal/codec"), tests: words("wal")},
+
 	// The engine: kv below, three data models and the commit path beside each other.
 	"kv":           {imports: words("internal/codec internal/invariants")},
 	"wal":          {imports: words("kv internal/codec internal/space internal/invariants")},
@@ -57,7 +60,7 @@ var table = map[string]row{
 	// The stream of dumps, the public face, the command.
 	"internal/dump": {imports: words("kv internal/codec")},
 	".": {
-		imports: words("kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/brief internal/dump internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
+		imports: words("kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/brief internal/cache internal/dump internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
 		tests:   words("llm/openai"),
 	},
 	"cmd/glim": {imports: words(". graph vector index index/chunk index/format query llm llm/openai internal/brief")},

@@ -38,8 +38,8 @@ const (
 	Track       Space = 'r' // index: track id -> documents
 	Hash        Space = 'x' // index: content hash -> documents
 	Manual      Space = 'm' // index: what people decided about entities and relations
-	ReplyCache  Space = 'p' // llm: cached model replies; query: cached keywords and answers
-	VectorCache Space = 'e' // llm: cached embeddings
+	ReplyCache  Space = 'p' // internal/cache: model replies, keywords and answers, by kind
+	VectorCache Space = 'e' // internal/cache: embeddings
 )
 
 // Info describes a space.
@@ -71,8 +71,8 @@ var all = []Info{
 	{Track, "track", "index", false, 1},
 	{Hash, "hash", "index", false, 1},
 	{Manual, "manual", "index", false, 1},
-	{ReplyCache, "replycache", "llm", false, 1},
-	{VectorCache, "vectorcache", "llm", false, 1},
+	{ReplyCache, "replycache", "internal/cache", false, 1},
+	{VectorCache, "vectorcache", "internal/cache", false, 1},
 }
 
 // Key returns the prefix of a store-wide space.
