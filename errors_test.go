@@ -332,6 +332,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 		"Index.ChunkOverlap":     func(o *db.Options) { o.Index.ChunkTokens, o.Index.ChunkOverlap = 10, 10 },
 		"Index.Workers":          func(o *db.Options) { o.Index.Workers = 65 },
 		"Prices.m":               func(o *db.Options) { o.Prices = llm.Prices{"m": {Prompt: -1}} },
+		"Index.CommitBytes":      func(o *db.Options) { o.Index.CommitBytes = 1 },
 		"Index.MaxPending":       func(o *db.Options) { o.Index.MaxPending = -1 },
 		"Index.ChunkWorkers":     func(o *db.Options) { o.Index.ChunkWorkers = 257 },
 		"Index.MaxSources":       func(o *db.Options) { o.Index.MaxSources = -1 },

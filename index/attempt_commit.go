@@ -145,7 +145,13 @@ func (a *attempt) stage(b *kv.Batch) error {
 	a.spend(d)
 	d.UpdatedAt = p.cfg.Now().UnixNano()
 	d.Attempts.Tries, d.Attempts.EndedAt = a.doc.Attempts.Tries, d.UpdatedAt
-	return putDocument(b, p.cfg.Workspace, d)
+	if err := putDocument(b, p.cfg.Workspace, d); err != nil {
+		return err
+	}
+	if n := b.Len(); n > p.commitBytes {
+		return a.tooLarge(n)
+	}
+	return nil
 }
 
 // suspend puts a document whose processing was cancelled back to pending.

@@ -201,7 +201,7 @@ type TooLargeError struct {
 	IDs   []string
 	Bytes int // of text
 	Needs int // the least a commit would hold; 0: not known, the commit was begun and grew too large
-	Limit int // of a commit, see kv.MaxBatchBytes
+	Limit int // of a commit: Options.CommitBytes, or kv.MaxBatchBytes
 }
 
 func (e *TooLargeError) Error() string {

@@ -37,6 +37,10 @@ type Options struct {
 	MaxPending int
 	// WaitWhenFull makes Enqueue wait for room instead. Something else must process documents meanwhile.
 	WaitWhenFull bool
+	// CommitBytes is what the commit of one document may hold; one that needs more fails with a *TooLargeError, as soon as
+	// that is certain. It bounds the memory that a document takes while it is processed: about three times as much, and
+	// three times its text. 0: 512 MiB, the engine's limit; range 1 MiB to 512 MiB.
+	CommitBytes int
 	// ChunkWorkers is the number of chunks of one document with the extractor at the same time, and of
 	// summaries of one document; 0: 4, range 1 to 256. Model calls are limited once more by the client.
 	ChunkWorkers int
@@ -70,6 +74,7 @@ const (
 	maxWorkers      = 64  // each holds a document and its vectors in memory
 	maxChunkWorkers = 256 // more calls in flight than endpoints serve
 	maxCap          = 10_000
+	minCommitBytes  = 1 << 20
 	maxTokens       = chunk.MaxSize // of anything that is counted: sums of a few stay numbers
 )
 
@@ -92,6 +97,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	set("Workers", &o.Workers, defaultWorkers, 1, maxWorkers)
 	set("MaxPending", &o.MaxPending, 0, 0, maxTokens)
+	set("CommitBytes", &o.CommitBytes, kv.MaxBatchBytes, minCommitBytes, kv.MaxBatchBytes)
 	set("ChunkWorkers", &o.ChunkWorkers, defaultChunkWorkers, 1, maxChunkWorkers)
 	set("MaxSources", &o.MaxSources, defaultMaxSources, 1, maxCap)
 	set("MaxPaths", &o.MaxPaths, defaultMaxPaths, 1, maxCap)

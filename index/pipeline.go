@@ -21,7 +21,7 @@ type Pipeline struct {
 	cfg   Config
 	rules uint32 // of cfg.Options, see record.Tally
 	gate  *semaphore.Weighted
-	// commitBytes is what one commit holds, removalBytes see there; both are less in tests.
+	// commitBytes is Options.CommitBytes, removalBytes see there; both are less in tests.
 	commitBytes, removalBytes int
 
 	room broadcast // documents left the queue
@@ -43,7 +43,7 @@ func New(c Config) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pipeline{cfg: c, rules: c.Options.rules(), commitBytes: kv.MaxBatchBytes, removalBytes: removalBytes, gate: semaphore.NewWeighted(gateShares),
+	return &Pipeline{cfg: c, rules: c.Options.rules(), commitBytes: c.Options.CommitBytes, removalBytes: removalBytes, gate: semaphore.NewWeighted(gateShares),
 		claims: make(map[string]*claim), schedules: make(map[*schedule]bool)}, nil
 }
 

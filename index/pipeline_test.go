@@ -323,6 +323,7 @@ func TestAbsurdOptions(t *testing.T) {
 		"ChunkOverlap":     {ChunkTokens: 10, ChunkOverlap: math.MaxInt},
 		"Workers":          {Workers: math.MaxInt},
 		"ChunkWorkers":     {ChunkWorkers: math.MaxInt},
+		"CommitBytes":      {CommitBytes: 1},
 		"MaxSources":       {MaxSources: math.MaxInt},
 		"MaxPaths":         {MaxPaths: math.MinInt},
 		"SummaryFragments": {SummaryFragments: 1},

@@ -2,7 +2,7 @@ package index
 
 import "github.com/glimdb/db/internal/record"
 
-// A document is one commit, and a commit has a limit (kv.MaxBatchBytes). How much a text will need is not known
+// A document is one commit, and a commit has a limit (Options.CommitBytes). How much a text will need is not known
 // when it is enqueued: prose full of names needs thirty times its size, a log file less than its size. So two lower
 // bounds are watched while it is processed, each as soon as it can be: what the records alone take, during
 // extraction, before further chunks are paid for; and with the vectors that have to be made, before summaries and

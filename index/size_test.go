@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -69,5 +70,26 @@ func TestTooLargeIsRefusedEarly(t *testing.T) {
 				t.Errorf("status %+v", s.info("big"))
 			}
 		})
+	}
+}
+
+// A commit that turns out larger than the bounds foretold is refused all the same, and leaves nothing.
+func TestTooLargeIsRefusedAtLast(t *testing.T) {
+	s := newStore(t, index.Options{})
+	s.put(doc("small", "E A|t|first"))
+	before := s.dump()
+	var text strings.Builder // that does not compress
+	for rng := rand.New(rand.NewPCG(1, 2)); text.Len() < 6_000; {
+		fmt.Fprintf(&text, "%x ", rng.Uint64())
+	}
+	s.enqueue(index.Insert, index.Document{ID: "big", Text: text.String()})
+	s.LimitCommit(3_000)
+	s.process()
+	if i := s.info("big"); i.Status != "failed" || !strings.Contains(i.Error, "than one commit holds, 3000") || i.Visible {
+		t.Errorf("status %+v", i)
+	}
+	s.delete("big")
+	if d := diff(s.dump(), before); d != "" {
+		t.Error(d)
 	}
 }
