@@ -118,3 +118,41 @@ func (d *DB) Relation(ctx context.Context, a, b string, o index.InfoOptions) (in
 		return d.pipe.GetRelation(r, a, b, o)
 	})
 }
+
+// InsertGraph stores a custom graph as one document, in one commit: entities and relations with the chunks they
+// come from, and no extractor is asked. It is listed by Documents, replaced (CustomOptions.Policy) and deleted by its id like any
+// other document, and shares entities and relations with others. Errors are *index.DocumentError, joined, as those of Insert, and
+// *index.TooLargeError.
+func (d *DB) InsertGraph(ctx context.Context, g index.CustomGraph, o index.CustomOptions) (index.CustomResult, error) {
+	ctx, leave, err := d.enter(ctx, writes)
+	if err != nil {
+		return index.CustomResult{}, err
+	}
+	defer leave()
+	if d.opts.ReadOnly {
+		return index.CustomResult{}, ErrReadOnly
+	}
+	if err := d.mayEmbed(); err != nil {
+		return index.CustomResult{}, err
+	}
+	r, err := d.pipe.InsertGraph(ctx, g, o)
+	return r, because(ctx, err)
+}
+
+// Entity is DB.Entity in this transaction.
+func (tx *Tx) Entity(name string, o index.InfoOptions) (index.EntityInfo, error) {
+	r, err := tx.reader()
+	if err != nil {
+		return index.EntityInfo{}, err
+	}
+	return tx.d.pipe.GetEntity(r, name, o)
+}
+
+// Relation is DB.Relation in this transaction.
+func (tx *Tx) Relation(a, b string, o index.InfoOptions) (index.RelationInfo, error) {
+	r, err := tx.reader()
+	if err != nil {
+		return index.RelationInfo{}, err
+	}
+	return tx.d.pipe.GetRelation(r, a, b, o)
+}

@@ -24,12 +24,26 @@ func edited(t testing.TB, r index.EditResult, err error) {
 	}
 }
 
+func customGraph(text string) index.CustomGraph {
+	return index.CustomGraph{ID: "graph", Chunks: []index.CustomChunk{{Content: "Shared 0 is " + text + ".", Source: "c"}},
+		Relations: []index.CustomRelation{{Src: "Shared 0", Dst: "Own", Description: text, Source: "c"}}}
+}
+
 // handmade makes every kind of edit on the documents of crashBase.
 func handmade() []step {
 	edit := func(name string, do func(d *db.DB) (index.EditResult, error)) step {
 		return step{name, func(d *db.DB) error { _, err := do(d); return err }}
 	}
 	return []step{
+		{"custom graph", func(d *db.DB) error {
+			_, err := d.InsertGraph(ctx, customGraph("in a custom graph"), index.CustomOptions{})
+			return err
+		}},
+		{"custom graph replaced", func(d *db.DB) error {
+			_, err := d.InsertGraph(ctx, customGraph("in another one"), index.CustomOptions{Policy: index.Put})
+			return err
+		}},
+		{"custom graph deleted", func(d *db.DB) error { _, err := d.Delete(ctx, "graph"); return err }},
 		edit("create entity", func(d *db.DB) (index.EditResult, error) {
 			return d.CreateEntity(ctx, index.NewEntity{Name: "By Hand", Type: "made", Description: "Made by hand."})
 		}),

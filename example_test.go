@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/index"
@@ -389,4 +390,63 @@ func ExampleGraph_Snapshot() {
 	}
 	fmt.Println(csr.Name(best))
 	// Output: hub
+}
+
+// What a model got wrong is put right by hand, and stays right when documents change.
+func ExampleDB_RenameEntity() {
+	ctx := context.Background()
+	d, err := db.Open("glim.db", db.WithFS(vfs.NewMem()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	_, err = d.Insert(ctx, index.Document{ID: "mill", Text: "Ines Calder runs the Tide Mill."})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err = d.RenameEntity(ctx, "Ines Calder", "Inés Calder"); err != nil {
+		log.Fatal(err)
+	}
+	text := "The miller."
+	if _, err = d.EditEntity(ctx, "Inés Calder", index.EntityFields{Description: &text}); err != nil {
+		log.Fatal(err)
+	}
+	_, err = d.Insert(ctx, index.Document{ID: "more", Text: "Ines Calder mends the Old Sluice."})
+	if err != nil {
+		log.Fatal(err)
+	}
+	e, err := d.Entity(ctx, "Ines Calder", index.InfoOptions{}) // by its former name
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(e.Name, e.Aliases, e.Set, e.Description, len(e.Sources))
+	// Output: Inés Calder [Ines Calder] [description] The miller. 2
+}
+
+// A graph from elsewhere is one document: stored in one commit, deleted by its id.
+func ExampleDB_InsertGraph() {
+	ctx := context.Background()
+	d, err := db.Open("glim.db", db.WithFS(vfs.NewMem()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	r, err := d.InsertGraph(ctx, index.CustomGraph{
+		ID:        "harbour",
+		Chunks:    []index.CustomChunk{{Source: "log", Content: "The Gannet lies at Oakhall."}},
+		Entities:  []index.CustomEntity{{Name: "Gannet", Type: "ship", Description: "A two-master.", Source: "log"}},
+		Relations: []index.CustomRelation{{Src: "Gannet", Dst: "Oakhall", Description: "lies at", Source: "log"}},
+	}, index.CustomOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Result, r.Chunks, r.Entities, r.Relations)
+	gone, err := d.Delete(ctx, "harbour")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(gone.Entities, gone.Relations)
+	// Output:
+	// stored 1 2 1
+	// 2 1
 }
