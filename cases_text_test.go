@@ -327,6 +327,7 @@ func TestHC14_OddNames(t *testing.T) {
 			t.Errorf("%s: %v", mode, err)
 		}
 	}
+	exportsAreValid(t, d, names)
 	if _, err := d.Delete(ctx, "odd"); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/glimdb/db/internal/record"
-	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
 )
 
@@ -259,26 +258,15 @@ func exportObject(o record.Object) []string {
 }
 
 func (x *exporter) sources() error {
-	prefix := space.In(x.ws, space.Source)
-	for _, k := range []record.Kind{record.KindEntity, record.KindEndpoint, record.KindRelation} {
-		for kvp, err := range scan(x.r, append(prefix[:len(prefix):len(prefix)], byte(k))) {
-			if err != nil {
-				return err
-			}
-			_, o, pos, err := record.ParseSourceKey(kvp.key[len(prefix):])
-			if err != nil {
-				return fmt.Errorf("%w: %w", kv.ErrCorrupt, err)
-			}
-			s, err := record.DecodeSource(k, o, pos, kvp.value)
-			if err != nil {
-				return fmt.Errorf("%w: %w", kv.ErrCorrupt, err)
-			}
-			e := &ExportedSource{Kind: kindNames[k], Object: exportObject(o), Rank: x.ranks[pos.Seq], Order: exportOrder(pos.Order),
-				Record: pos.Record, Doc: s.Doc, Path: s.Path, Type: s.Type, Description: s.Description, Keywords: s.Keywords,
-				Weight: int64(s.Weight), Reversed: s.Reversed}
-			if err := x.emit(EntrySource, e); err != nil {
-				return err
-			}
+	for s, err := range sources(x.r, x.ws) {
+		if err != nil {
+			return err
+		}
+		e := &ExportedSource{Kind: kindNames[s.Kind], Object: exportObject(s.Object), Rank: x.ranks[s.Seq], Order: exportOrder(s.Order),
+			Record: s.Record, Doc: s.Doc, Path: s.Path, Type: s.Type, Description: s.Description, Keywords: s.Keywords,
+			Weight: int64(s.Weight), Reversed: s.Reversed}
+		if err := x.emit(EntrySource, e); err != nil {
+			return err
 		}
 	}
 	return nil

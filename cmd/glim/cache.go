@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/glimdb/db"
 	"github.com/spf13/cobra"
 )
@@ -64,20 +62,16 @@ func (a *app) caches(all map[db.CacheKind]db.CacheStats, verb string) {
 
 func (a *app) cacheClear() *cobra.Command {
 	var all bool
-	names := make([]string, 0, len(db.CacheKinds()))
-	for _, kind := range db.CacheKinds() {
-		names = append(names, string(kind))
-	}
 	cmd := &cobra.Command{
 		Use:   "clear KIND... | --all",
 		Short: "Forget replies and embeddings",
 		Long:  "Clear forgets what is kept of some kinds. Documents, their graph and what a delete leaves do not change; the same calls are paid again.",
 		Example: `  glim cache clear answer
   glim cache clear --all`,
-		ValidArgs: names,
+		ValidArgs: spelled(db.CacheKinds()),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			if all == (len(given) > 0) {
-				return usage("name kinds (%s), or all of them with --all", strings.Join(names, ", "))
+				return usage("name kinds (%s), or all of them with --all", joined(db.CacheKinds()))
 			}
 			var kinds []db.CacheKind
 			for _, name := range given {

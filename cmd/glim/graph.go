@@ -14,16 +14,16 @@ import (
 func (a *app) graphCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph",
-		Short: "Look at the knowledge graph: show, top, search, neighbors, export",
+		Short: "Look at the knowledge graph and change it by hand",
 		Example: `  glim graph top
   glim graph show "Maren Holt"
   glim graph search bridge
-  glim graph neighbors "Maren Holt" --depth 2
-  glim graph export --format graphml > graph.graphml`,
+  glim graph neighbors "Maren Holt" --depth 2`,
 		Args: subcommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.graphShow(), a.graphTop(), a.graphSearch(), a.graphNeighbors(), a.graphExport())
+	cmd.AddCommand(a.graphShow(), a.graphTop(), a.graphSearch(), a.graphNeighbors())
+	cmd.AddCommand(a.graphEdits()...)
 	return cmd
 }
 
@@ -63,4 +63,28 @@ func str(v any) string {
 func strs(v any) []string {
 	s, _ := v.([]string)
 	return s
+}
+
+func nodeJSON(n *graph.Node) map[string]any {
+	return map[string]any{"name": n.Name, "type": n.Type, "degree": n.Degree, "properties": n.Props}
+}
+
+func edgeJSON(e *graph.Edge) map[string]any {
+	return map[string]any{"source": e.Src, "target": e.Dst, "weight": e.Weight, "properties": e.Props}
+}
+
+func nodesJSON(ns []*graph.Node) []map[string]any {
+	out := make([]map[string]any, 0, len(ns))
+	for _, n := range ns {
+		out = append(out, nodeJSON(n))
+	}
+	return out
+}
+
+func edgesJSON(es []*graph.Edge) []map[string]any {
+	out := make([]map[string]any, 0, len(es))
+	for _, e := range es {
+		out = append(out, edgeJSON(e))
+	}
+	return out
 }

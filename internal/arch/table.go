@@ -57,10 +57,11 @@ var table = map[string]row{
 		tests:   words("wal vector/hnsw llm/token llm/hashed"),
 	},
 
-	// The stream of dumps, the public face, the command.
-	"internal/dump": {imports: words("kv internal/codec")},
+	// The stream of dumps, the formats of exports, the public face, the command.
+	"internal/export": {},
+	"internal/dump":   {imports: words("kv internal/codec")},
 	".": {
-		imports: words("kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/brief internal/cache internal/dump internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
+		imports: words("kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/brief internal/cache internal/dump internal/export internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
 		tests:   words("llm/openai"),
 	},
 	"cmd/glim": {imports: words(". graph vector index index/chunk index/format query llm llm/openai internal/brief")},
