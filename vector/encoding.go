@@ -3,7 +3,7 @@ package vector
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/simd"
@@ -105,11 +105,8 @@ func decodeMeta(name string, v []byte) (collectionID, Config, error) {
 
 // A row is the id behind its length and the values of the vector, four little-endian bytes each.
 func appendRow(b []byte, id string, v []float32) []byte {
-	b = codec.AppendString(b, id)
-	for _, f := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
-	}
-	return b
+	b = slices.Grow(b, binary.MaxVarintLen64+len(id)+4*len(v))
+	return simd.AppendFloat32s(codec.AppendString(b, id), v)
 }
 
 // decodeRow returns the id, aliasing v, and fills vec, whose length is the dimension.

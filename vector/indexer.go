@@ -12,10 +12,10 @@ import (
 const (
 	// feedBatch slots are indexed between two looks at other work; their links become one record.
 	feedBatch = 64
-	// tailMax is the number of vectors waiting for the index above which writers help: scanning more
-	// would cost a search as much as the graph does.
-	tailMax = 4096
-	// helpSlots are indexed by each Put beyond tailMax: more than the one it adds, so that the tail
+	// tailBytes bounds what a search compares of the vectors that wait for the index, codes or rows: about what
+	// a walk of the graph costs. Above it, and above tailMin vectors, writers help.
+	tailBytes, tailMin = 512 << 10, 256
+	// helpSlots are indexed by each Put beyond the bound: more than the one it adds, so that the tail
 	// shrinks.
 	helpSlots = 2
 )
@@ -74,12 +74,22 @@ func (x *indexer) close() error {
 // help indexes a few slots on the caller's goroutine when too many wait.
 func (x *indexer) help(c *Collection) {
 	g := c.gen.Load()
-	if g.index == nil || g.points.Len()-g.fed.Load() <= tailMax {
+	if g.index == nil || g.points.Len()-g.fed.Load() <= c.tailMax() {
 		return
 	}
 	c.feed.mu.Lock()
 	defer c.feed.mu.Unlock()
 	c.take(helpSlots)
+}
+
+// tailMax is the number of vectors waiting for the index above which writers help.
+func (c *Collection) tailMax() uint32 {
+	p := c.gen.Load().points
+	each := p.codeStride + 8*p.wordStride
+	if each == 0 {
+		each = 4 * p.stride
+	}
+	return uint32(max(tailMin, tailBytes/each))
 }
 
 // Settle does the background work that is due, on this goroutine, and returns when there is none: the

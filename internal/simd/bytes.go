@@ -23,6 +23,24 @@ func Float32s(dst []float32, src []byte) {
 	float32sGo(dst, src)
 }
 
+// AppendFloat32s appends the values of src, four little-endian bytes each, as Float32s reads them.
+func AppendFloat32s(dst []byte, src []float32) []byte {
+	if len(src) == 0 {
+		return dst
+	}
+	if littleEndian {
+		return append(dst, unsafe.Slice((*byte)(unsafe.Pointer(&src[0])), 4*len(src))...)
+	}
+	return appendFloat32sGo(dst, src)
+}
+
+func appendFloat32sGo(dst []byte, src []float32) []byte {
+	for _, f := range src {
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(f))
+	}
+	return dst
+}
+
 func float32sGo(dst []float32, src []byte) {
 	for i := range dst {
 		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))

@@ -26,5 +26,9 @@ func TestFloat32s(t *testing.T) {
 		if !slices.Equal(got, want) || !slices.Equal(slow, want) {
 			t.Fatalf("%d values: %v and %v, want %v", n, got, slow, want)
 		}
+		head := []byte{7}
+		if b := AppendFloat32s(head, want); b[0] != 7 || !slices.Equal(b[1:], raw) || !slices.Equal(appendFloat32sGo(nil, want), raw) {
+			t.Fatalf("%d values: %v appended, want %v", n, b, raw)
+		}
 	}
 }
