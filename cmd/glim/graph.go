@@ -28,7 +28,7 @@ func (a *app) graphCommand() *cobra.Command {
 }
 
 // inGraph runs f on the knowledge graph of one view.
-func (a *app) inGraph(cmd *cobra.Command, f func(g *db.Graph) error) error {
+func (a *app) inGraph(cmd *cobra.Command, f func(tx *db.Tx, g *db.Graph) error) error {
 	return a.view(cmd.Context(), func(tx *db.Tx) error {
 		g, err := tx.Graph(db.KnowledgeGraph)
 		if errors.Is(err, db.ErrNotFound) { // it is made with the first document
@@ -37,7 +37,7 @@ func (a *app) inGraph(cmd *cobra.Command, f func(g *db.Graph) error) error {
 		if err != nil {
 			return err
 		}
-		return f(g)
+		return f(tx, g)
 	})
 }
 

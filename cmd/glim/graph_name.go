@@ -16,16 +16,17 @@ import (
 // nameHelp is what node does, for people.
 const nameHelp = "Quotes around the name, blanks, width and letter case need not be as stored, unless case tells two entities apart."
 
-// node finds the node that a name means: the one of that very name, else the one of the name as it is stored
+// node finds the node that a name means: the one of that very name, alias, or either as it is stored
 // (index.NormalizeName), else the only one that is alike but for letter case, width and blanks. Otherwise the
 // error tells which names come near.
-func (a *app) node(g *db.Graph, name string) (graph.Node, error) {
-	stored := index.NormalizeName(name)
-	for _, spelling := range []string{name, stored} {
-		if n, err := g.Node(spelling); !errors.Is(err, db.ErrNotFound) {
-			return n, err
-		}
+func (a *app) node(tx *db.Tx, g *db.Graph, name string) (graph.Node, error) {
+	switch e, err := tx.Entity(name, index.InfoOptions{}); {
+	case err == nil:
+		return g.Node(e.Name)
+	case !errors.Is(err, db.ErrNotFound):
+		return graph.Node{}, err
 	}
+	stored := index.NormalizeName(name)
 	alike, err := g.NamesAlike(name, stored)
 	if err != nil {
 		return graph.Node{}, err

@@ -26,8 +26,8 @@ func (a *app) graphNeighbors() *cobra.Command {
 			if err := bounded("max", most, 1, math.MaxInt); err != nil {
 				return err
 			}
-			return a.inGraph(cmd, func(g *db.Graph) error {
-				n, err := a.node(g, given[0])
+			return a.inGraph(cmd, func(tx *db.Tx, g *db.Graph) error {
+				n, err := a.node(tx, g, given[0])
 				if err != nil {
 					return err
 				}

@@ -25,7 +25,7 @@ func (a *app) graphSearch() *cobra.Command {
 			case strings.TrimSpace(given[0]) == "":
 				return usage("the text to search for is empty")
 			}
-			return a.inGraph(cmd, func(g *db.Graph) error {
+			return a.inGraph(cmd, func(_ *db.Tx, g *db.Graph) error {
 				found, err := g.SearchLabels(given[0], limit)
 				if err != nil {
 					return err

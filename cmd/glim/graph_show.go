@@ -22,8 +22,8 @@ func (a *app) graphShow() *cobra.Command {
 			if err := bounded("limit", limit, 1, graph.MaxPopular); err != nil {
 				return err
 			}
-			return a.inGraph(cmd, func(g *db.Graph) error {
-				n, err := a.node(g, given[0])
+			return a.inGraph(cmd, func(tx *db.Tx, g *db.Graph) error {
+				n, err := a.node(tx, g, given[0])
 				if err != nil {
 					return err
 				}

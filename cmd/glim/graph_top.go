@@ -28,7 +28,7 @@ func (a *app) graphTop() *cobra.Command {
 			if err := bounded("limit", limit, 1, graph.MaxPopular); err != nil {
 				return err
 			}
-			return a.inGraph(cmd, func(g *db.Graph) error {
+			return a.inGraph(cmd, func(_ *db.Tx, g *db.Graph) error {
 				labels, err := g.PopularLabels(limit)
 				if err != nil {
 					return err
