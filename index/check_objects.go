@@ -189,7 +189,7 @@ func (c *checker) objects() error {
 const checkPage = 256
 
 // object checks one tally and the view derived under it.
-func (c *checker) object(e *edit) error {
+func (c *checker) object(e *edit) (err error) {
 	c.forget()
 	o := e.object
 	members, err := c.names.members(o)
@@ -201,7 +201,7 @@ func (c *checker) object(e *edit) error {
 		return err
 	}
 	h := &history{r: c.r, ws: c.ws}
-	defer h.close()
+	defer func() { err = errors.Join(err, h.Close()) }()
 	sum, err := h.sum(members)
 	if errors.Is(err, kv.ErrCorrupt) {
 		return nil // reported with the sources

@@ -14,7 +14,7 @@ import (
 )
 
 // history reads the source records of objects as they will be once some documents changed: without the
-// stored records of those documents, with the given new ones. close ends it.
+// stored records of those documents, with the given new ones. Close ends it.
 type history struct {
 	r    kv.Reader // nil: nothing is stored
 	ws   string
@@ -36,7 +36,7 @@ func (h *history) cursor(k record.Kind) (kv.Cursor, error) {
 	return h.cursors[k], nil
 }
 
-func (h *history) close() (err error) {
+func (h *history) Close() (err error) {
 	for k, c := range h.cursors {
 		if c != nil {
 			err = errors.Join(err, c.Close())
@@ -290,7 +290,7 @@ func (h *history) sourcesOf(k record.Kind, o record.Object, seq uint64) (out []r
 func sourcesOf(r kv.Reader, ws string, k record.Kind, o record.Object, seq uint64) (out []record.Source, err error) {
 	h := &history{r: r, ws: ws}
 	out, err = h.sourcesOf(k, o, seq)
-	return out, errors.Join(err, h.close())
+	return out, errors.Join(err, h.Close())
 }
 
 // contribution is what one document put under its objects.
@@ -304,7 +304,7 @@ func contributionOf(r kv.Reader, ws, id string, seq uint64) (_ contribution, err
 		return nil, err
 	}
 	h := &history{r: r, ws: ws}
-	defer func() { err = errors.Join(err, h.close()) }()
+	defer func() { err = errors.Join(err, h.Close()) }()
 	c := make(contribution, len(objects))
 	for _, o := range objects {
 		for _, k := range kindsOf(o) {

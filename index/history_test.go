@@ -88,7 +88,7 @@ func TestHubCostsItsCap(t *testing.T) {
 	for _, newest := range []bool{false, true} {
 		r := &countingReader{Reader: view}
 		h := &history{r: r, skip: map[uint64]bool{1: true, 9_999: true}}
-		defer h.close()
+		defer h.Close()
 		added := []record.Source{*hubRecord(20_000, 0, 0), *hubRecord(20_000, 0, 1)}
 		got, _, err := h.within(record.KindEntity, o, added, limit, newest)
 		if err != nil {
@@ -137,7 +137,7 @@ func TestWithinAgainstAll(t *testing.T) {
 				}
 				h := &history{r: view, skip: skip}
 				got, _, err := h.within(record.KindEntity, o, added, limit, newest)
-				if err = errors.Join(err, h.close()); err != nil {
+				if err = errors.Join(err, h.Close()); err != nil {
 					t.Fatal(err)
 				}
 				if want := cutChunks(all, limit, newest); !sameSources(got, want) {

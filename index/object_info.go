@@ -141,7 +141,7 @@ func (p *Pipeline) lookup(r kv.Reader) (*revision, error) {
 }
 
 // complete reads what the view does not hold.
-func (c *revision) complete(i *ObjectInfo, target record.Object, o InfoOptions, collection, id string) error {
+func (c *revision) complete(i *ObjectInfo, target record.Object, o InfoOptions, collection, id string) (err error) {
 	set, err := c.names.fields(target)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (c *revision) complete(i *ObjectInfo, target record.Object, o InfoOptions, 
 		return err
 	}
 	h := &history{r: c.r, ws: c.names.ws}
-	defer h.close()
+	defer func() { err = errors.Join(err, h.Close()) }()
 	for _, k := range kindsOf(target) {
 		for _, m := range members {
 			hand, err := sourcesOf(c.r, c.names.ws, k, m, record.HandSeq)

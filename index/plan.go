@@ -163,7 +163,7 @@ func (p *Pipeline) derive(ctx context.Context, r kv.Reader, pl *plan, edits []*e
 		return err
 	}
 	h := &history{r: r, ws: p.cfg.Workspace, skip: pl.skip}
-	defer func() { err = errors.Join(err, h.close()) }()
+	defer func() { err = errors.Join(err, h.Close()) }()
 	pl.names.r = r
 	for _, e := range edits {
 		if err := ctx.Err(); err != nil {
