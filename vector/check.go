@@ -112,7 +112,7 @@ type checker struct {
 }
 
 func (k *checker) report(format string, args ...any) {
-	if !k.stopped && !k.yield(Problem{Collection: k.c.name, Detail: fmt.Sprintf(format, args...)}, nil) {
+	if !k.stopped && !k.yield(Problem{Collection: k.c.Name(), Detail: fmt.Sprintf(format, args...)}, nil) {
 		k.stopped = true
 	}
 }

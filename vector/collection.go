@@ -20,7 +20,7 @@ import (
 type Collection struct {
 	set    *Set
 	ws     string
-	name   string
+	name   atomic.Pointer[string]
 	id     collectionID
 	config Config
 
@@ -63,7 +63,8 @@ type generation struct {
 }
 
 func newCollection(s *Set, ws, name string, id collectionID, c Config) *Collection {
-	coll := &Collection{set: s, ws: ws, name: name, id: id, config: c}
+	coll := &Collection{set: s, ws: ws, id: id, config: c}
+	coll.name.Store(&name)
 	coll.count.Store(&counted{})
 	coll.gen.Store(newGeneration(newPoints(c, true), nil))
 	return coll
@@ -75,8 +76,8 @@ func newGeneration(p *Points, x Index) *generation {
 	return g
 }
 
-// Name is the collection's name.
-func (c *Collection) Name() string { return c.name }
+// Name is the collection's name, the present one when it was renamed.
+func (c *Collection) Name() string { return *c.name.Load() }
 
 // Config is what the collection was created with, defaults filled in.
 func (c *Collection) Config() Config { return c.config }
@@ -176,7 +177,7 @@ func (c *Collection) writable(b *kv.Batch) error {
 }
 
 func (c *Collection) absent() error {
-	return fmt.Errorf("vector: collection %s: %w", brief.Quote(c.name), kv.ErrNotFound)
+	return fmt.Errorf("vector: collection %s: %w", brief.Quote(c.Name()), kv.ErrNotFound)
 }
 
 // Get returns the vector of id, or an error that is kv.ErrNotFound. The slice is the caller's.
@@ -186,7 +187,7 @@ func (c *Collection) Get(r kv.Reader, id string) ([]float32, error) {
 		return nil, err
 	}
 	if vs[0] == nil {
-		return nil, fmt.Errorf("vector: get %s from %q: %w", brief.Quote(id), c.name, kv.ErrNotFound)
+		return nil, fmt.Errorf("vector: get %s from %q: %w", brief.Quote(id), c.Name(), kv.ErrNotFound)
 	}
 	return vs[0], nil
 }
@@ -204,7 +205,7 @@ func (c *Collection) GetMany(r kv.Reader, ids []string) ([][]float32, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("vector: get %d vectors from %q: %w", len(ids), c.name, err)
+		return nil, fmt.Errorf("vector: get %d vectors from %q: %w", len(ids), c.Name(), err)
 	}
 	return out, nil
 }
@@ -261,7 +262,7 @@ func (c *Collection) ordinals(r kv.Reader, ids []string, fn func(i int, ord uint
 }
 
 func (c *Collection) lost(id string, ord uint64) error {
-	return fmt.Errorf("vector: collection %q: %w: %q leads to vector %d, which does not exist", c.name, kv.ErrCorrupt, id, ord)
+	return fmt.Errorf("vector: collection %q: %w: %q leads to vector %d, which does not exist", c.Name(), kv.ErrCorrupt, id, ord)
 }
 
 // All yields every vector in order of id. An error comes last. A batch changed during the walk goes on
@@ -281,7 +282,7 @@ func (c *Collection) all(r kv.Reader, yield func(Row, error) bool) (err error) {
 	prefix := collectionPrefix(c.ws, kindID, c.id)
 	cur, err := r.Cursor(prefix, codec.PrefixEnd(prefix))
 	if err != nil {
-		return fmt.Errorf("vector: all of %q: %w", c.name, err)
+		return fmt.Errorf("vector: all of %q: %w", c.Name(), err)
 	}
 	defer func() {
 		if cerr := cur.Close(); err == nil && cerr != nil {

@@ -35,7 +35,7 @@ func (c *Collection) Compact(ctx context.Context) error {
 }
 
 func (c *Collection) compacting(err error) error {
-	return fmt.Errorf("vector: compact %q: %w", c.name, err)
+	return fmt.Errorf("vector: compact %q: %w", c.Name(), err)
 }
 
 // Compact compacts every collection.

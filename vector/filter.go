@@ -96,8 +96,8 @@ func (s *IDSet) combine(t *IDSet, op func(a, b *roaring.Bitmap) *roaring.Bitmap,
 func (s *IDSet) foreign(c *Collection) error {
 	value := "no set"
 	if s != nil {
-		value = fmt.Sprintf("a set of collection %q", s.c.name)
-		if s.c.name == c.name {
+		value = fmt.Sprintf("a set of collection %q", s.c.Name())
+		if s.c.Name() == c.Name() {
 			value += " before it was opened or created anew"
 		}
 	}

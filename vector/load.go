@@ -21,7 +21,7 @@ func (c *Collection) load(r kv.Reader) error {
 	rows, err := c.loadRows(r)
 	beside.Wait()
 	if err = errors.Join(err, indexErr); err != nil {
-		return fmt.Errorf("collection %q: %w", c.name, err)
+		return fmt.Errorf("collection %q: %w", c.Name(), err)
 	}
 	c.count.Store(&counted{lsn: r.LSN(), n: int(rows.n)})
 	slots, first, whole := rows.place(index.known)
@@ -59,7 +59,7 @@ func (c *Collection) loadIndex(r kv.Reader) (loadedIndex, error) {
 	x := c.newIndex()
 	known, fed, err := x.Load(r)
 	if errors.Is(err, kv.ErrCorrupt) {
-		c.set.log.Warn("vector: index data cannot be used and will be rebuilt", "collection", c.name, "err", err)
+		c.set.log.Warn("vector: index data cannot be used and will be rebuilt", "collection", c.Name(), "err", err)
 		x = c.newIndex()
 		x.Lost()
 		return loadedIndex{x: x}, nil

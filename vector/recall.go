@@ -177,7 +177,7 @@ func (c *Collection) measure(ctx context.Context, r kv.Reader, q drawn, o Estima
 		}
 		hits, err := c.Search(ctx, r, q.vec, so)
 		if err != nil {
-			return nil, fmt.Errorf("vector: estimate recall of %q: %w", c.name, err)
+			return nil, fmt.Errorf("vector: estimate recall of %q: %w", c.Name(), err)
 		}
 		hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.ID == q.id })
 		return hits[:min(o.K, len(hits))], nil

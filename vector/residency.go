@@ -119,7 +119,7 @@ var errReleased = errors.New("rows are no longer in memory")
 
 // read scores slots by their rows in the store, in the order in which they lie there.
 func (t *search) read(ctx context.Context, slots []uint32) (err error) {
-	fail := func(err error) error { return fmt.Errorf("vector: search %q: %w", t.c.name, err) }
+	fail := func(err error) error { return fmt.Errorf("vector: search %q: %w", t.c.Name(), err) }
 	defer func() {
 		if err != nil {
 			err = fail(err)

@@ -79,7 +79,7 @@ func (o *SearchOptions) check(c *Collection) error {
 
 // refuse is the error of an argument that is out of range.
 func (c *Collection) refuse(field string, value any, want string, args ...any) error {
-	return &ParameterError{Err: ErrParameter, Collection: c.name, Field: field, Value: value, Want: fmt.Sprintf(want, args...)}
+	return &ParameterError{Err: ErrParameter, Collection: c.Name(), Field: field, Value: value, Want: fmt.Sprintf(want, args...)}
 }
 
 // width is how many admitted slots an index search is to find before its K best are believed.
@@ -184,7 +184,7 @@ func (c *Collection) begin(ctx context.Context, r kv.Reader, q []float32, set *I
 		return nil, err
 	}
 	if len(q) != c.config.Dim {
-		return nil, &DimensionError{Collection: c.name, Got: len(q), Want: c.config.Dim}
+		return nil, &DimensionError{Collection: c.Name(), Got: len(q), Want: c.config.Dim}
 	}
 	g := c.gen.Load()
 	f, err := c.filter(g.points, set, test)
@@ -195,7 +195,7 @@ func (c *Collection) begin(ctx context.Context, r kv.Reader, q []float32, set *I
 	zero, reason, index := prepare(c.config, s.vec, q)
 	if reason != "" {
 		c.scratch.Put(s)
-		return nil, &ValueError{Collection: c.name, Index: index, Reason: reason}
+		return nil, &ValueError{Collection: c.Name(), Index: index, Reason: reason}
 	}
 	if zero && c.config.Metric == Cosine {
 		c.scratch.Put(s)
@@ -374,11 +374,11 @@ func (t *search) ids(ctx context.Context) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("vector: search %q: %w", t.c.name, err)
+			return fmt.Errorf("vector: search %q: %w", t.c.Name(), err)
 		}
 		v, err := t.c.vectorAt(t.r, id, ord)
 		if err != nil {
-			return fmt.Errorf("vector: search %q: %w", t.c.name, err)
+			return fmt.Errorf("vector: search %q: %w", t.c.Name(), err)
 		}
 		t.s.hits = append(t.s.hits, Hit{ID: id, Score: t.s.probe.score(v)})
 	}

@@ -59,7 +59,7 @@ type Set struct {
 
 	mu     sync.RWMutex
 	byID   map[collectionKey]*Collection
-	byName map[collectionName][]*Collection // the same, for views; one name may have been dropped and created anew
+	byName map[collectionName][]*naming // the same, for views; one name may have been dropped and given anew
 	closed bool
 
 	indexer *indexer
@@ -74,20 +74,43 @@ type collectionKey struct {
 
 type collectionName struct{ ws, name string }
 
+// naming is a collection under one of the names it has had: views in [from, until) show it so; until 0 is no end.
+type naming struct {
+	c           *Collection
+	from, until kv.LSN
+}
+
 // keep is called with mu held, or before s is shared.
 func (s *Set) keep(c *Collection) {
 	s.byID[collectionKey{c.ws, c.id}] = c
-	n := collectionName{c.ws, c.name}
-	s.byName[n] = append(s.byName[n], c)
+	s.name(c, c.id.born())
+}
+
+// name lets views of from and later find c under its name. It is called with mu held, or before s is shared.
+func (s *Set) name(c *Collection, from kv.LSN) {
+	n := collectionName{c.ws, c.Name()}
+	s.byName[n] = append(s.byName[n], &naming{c: c, from: from})
+}
+
+// rename gives c another name from lsn on. It is called with mu held.
+func (s *Set) rename(c *Collection, name string, lsn kv.LSN) {
+	for _, n := range s.byName[collectionName{c.ws, c.Name()}] {
+		if n.c == c && n.until == 0 {
+			n.until = lsn
+		}
+	}
+	c.name.Store(&name)
+	s.name(c, lsn)
 }
 
 // let forgets c. It is called with mu held.
 func (s *Set) let(c *Collection) {
 	delete(s.byID, collectionKey{c.ws, c.id})
-	n := collectionName{c.ws, c.name}
-	rest := slices.DeleteFunc(slices.Clone(s.byName[n]), func(o *Collection) bool { return o == c })
-	if s.byName[n] = rest; len(rest) == 0 {
-		delete(s.byName, n)
+	for n, list := range s.byName {
+		list = slices.DeleteFunc(list, func(o *naming) bool { return o.c == c })
+		if s.byName[n] = list; len(list) == 0 {
+			delete(s.byName, n)
+		}
 	}
 }
 
@@ -104,7 +127,7 @@ func OpenSet(r kv.Reader, o SetOptions) (*Set, error) {
 	if o.MemoryBytes < 0 {
 		return nil, &ParameterError{Err: ErrParameter, Field: "MemoryBytes", Value: o.MemoryBytes, Want: "0 or more"}
 	}
-	s := &Set{o: o, log: o.Logger, byID: make(map[collectionKey]*Collection), byName: make(map[collectionName][]*Collection)}
+	s := &Set{o: o, log: o.Logger, byID: make(map[collectionKey]*Collection), byName: make(map[collectionName][]*naming)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -258,9 +281,10 @@ func (s *Set) shown(lsn kv.LSN, ws, name string) (*Collection, error) {
 	if s.closed {
 		return nil, ErrClosed
 	}
-	for _, c := range s.byName[collectionName{ws, name}] {
-		if end := kv.LSN(c.dropped.Load()); c.id.born() <= lsn && (end == 0 || lsn < end) {
-			return c, nil
+	for _, n := range s.byName[collectionName{ws, name}] {
+		end := kv.LSN(n.c.dropped.Load())
+		if n.from <= lsn && (n.until == 0 || lsn < n.until) && (end == 0 || lsn < end) {
+			return n.c, nil
 		}
 	}
 	return nil, fmt.Errorf("vector: collection %s: %w", brief.Quote(name), kv.ErrNotFound)
@@ -300,6 +324,28 @@ func (s *Set) Drop(b *kv.Batch, ws, name string) error {
 		return fail(err)
 	}
 	s.staged(b).drop(c)
+	return nil
+}
+
+// Rename gives a collection another name, which must be free in b: views taken before the commit show it under the old
+// one, later views under the new. It costs two keys, whatever the collection holds. A name that is taken is a
+// *ParameterError.
+func (s *Set) Rename(b *kv.Batch, ws, from, to string) error {
+	c, err := s.Collection(b, ws, from)
+	if err != nil {
+		return err
+	}
+	switch _, err := b.Get(metaKey(ws, to)); {
+	case err == nil:
+		return &ParameterError{Err: ErrParameter, Collection: from, Field: "to", Value: to, Want: "a name that no collection has"}
+	case !errors.Is(err, kv.ErrNotFound):
+		return err
+	}
+	err = errors.Join(b.Delete(metaKey(ws, from)), b.Set(metaKey(ws, to), encodeMeta(c.id, c.config)))
+	if err != nil {
+		return fmt.Errorf("vector: rename collection %s: %w", brief.Quote(from), err)
+	}
+	s.staged(b).renamed[c] = to
 	return nil
 }
 

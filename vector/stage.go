@@ -16,6 +16,7 @@ type staged struct {
 	made    int // collections created in this batch, dropped ones included
 	created map[collectionKey]*Collection
 	dropped map[*Collection]bool
+	renamed map[*Collection]string
 	changes map[*Collection]*changes
 }
 
@@ -41,7 +42,7 @@ type stagedKey struct{ set *Set }
 func (s *Set) staged(b *kv.Batch) *staged {
 	return b.Attachment(stagedKey{s}, func() any {
 		st := &staged{set: s, created: make(map[collectionKey]*Collection),
-			dropped: make(map[*Collection]bool), changes: make(map[*Collection]*changes)}
+			dropped: make(map[*Collection]bool), renamed: make(map[*Collection]string), changes: make(map[*Collection]*changes)}
 		b.OnCommit(st.publish)
 		return st
 	}).(*staged)
@@ -61,6 +62,7 @@ func (s *Set) stagedIn(r kv.Reader) *staged {
 func (st *staged) drop(c *Collection) {
 	delete(st.changes, c)
 	delete(st.created, collectionKey{c.ws, c.id})
+	delete(st.renamed, c)
 	st.dropped[c] = true
 }
 
@@ -79,6 +81,9 @@ func (st *staged) publish(lsn kv.LSN) {
 	for c := range st.dropped {
 		c.live.Store(false)
 		c.dropped.Store(uint64(lsn))
+	}
+	for c, name := range st.renamed {
+		s.rename(c, name, lsn)
 	}
 	s.mu.Unlock()
 	s.indexer.wake()
@@ -121,7 +126,7 @@ func (c *Collection) Put(b *kv.Batch, id string, v []float32) error {
 	if err != nil {
 		return err
 	}
-	fail := func(err error) error { return fmt.Errorf("vector: put %s into %q: %w", brief.Quote(id), c.name, err) }
+	fail := func(err error) error { return fmt.Errorf("vector: put %s into %q: %w", brief.Quote(id), c.Name(), err) }
 	old, err := c.ordinal(b, id)
 	switch {
 	case err == nil:
@@ -162,7 +167,7 @@ func (c *Collection) Delete(b *kv.Batch, id string) error {
 		return err
 	}
 	fail := func(err error) error {
-		return fmt.Errorf("vector: delete %s from %q: %w", brief.Quote(id), c.name, err)
+		return fmt.Errorf("vector: delete %s from %q: %w", brief.Quote(id), c.Name(), err)
 	}
 	old, err := c.ordinal(b, id)
 	if errors.Is(err, kv.ErrNotFound) {
@@ -184,7 +189,7 @@ func (c *Collection) Delete(b *kv.Batch, id string) error {
 // prepare copies v as it will be stored.
 func (c *Collection) prepare(id string, v []float32) ([]float32, error) {
 	if len(v) != c.config.Dim {
-		return nil, &DimensionError{Collection: c.name, ID: id, Got: len(v), Want: c.config.Dim}
+		return nil, &DimensionError{Collection: c.Name(), ID: id, Got: len(v), Want: c.config.Dim}
 	}
 	vec := make([]float32, len(v))
 	zero, reason, index := prepare(c.config, vec, v)
@@ -192,7 +197,7 @@ func (c *Collection) prepare(id string, v []float32) ([]float32, error) {
 		reason = "zero vector under cosine"
 	}
 	if reason != "" {
-		return nil, &ValueError{Collection: c.name, ID: id, Index: index, Reason: reason}
+		return nil, &ValueError{Collection: c.Name(), ID: id, Index: index, Reason: reason}
 	}
 	return vec, nil
 }
