@@ -22,7 +22,8 @@
 //
 // Concurrency: a Pipeline is safe for concurrent use. Model calls are made outside every lock; callbacks
 // run on the goroutine that works on the document. Lock order: the commit gate, then the writer turn;
-// Pipeline.mu is held for map operations only.
+// Pipeline.mu is held for map operations only, the lock of a Process call before that of its schedule, under which
+// a page of the queue is read.
 //
 // Invariants:
 //   - I1: chunks, vectors and records of a document are visible exactly when a version of it is current;

@@ -169,6 +169,9 @@ func TestFollow(t *testing.T) {
 	if e := s.entity("Hub"); e.SourceCount != producers*each {
 		t.Errorf("Hub is %+v", e)
 	}
+	if _, err := s.Process(context.Background(), index.ProcessOptions{Follow: true, IDs: []string{"0-0"}}); err != nil {
+		t.Errorf("given ids are not followed: %v", err)
+	}
 }
 
 // TestQueueFull: documents above the limit are refused, as a whole and without a trace, until others are done.

@@ -41,7 +41,7 @@ type schedule struct {
 }
 
 func newSchedule(p *Pipeline, o ProcessOptions, workers int) (*schedule, error) {
-	s := &schedule{p: p, workers: workers, queue: o.IDs == nil, follow: o.Follow, wake: make(chan struct{}, 1),
+	s := &schedule{p: p, workers: workers, queue: o.IDs == nil, follow: o.Follow && o.IDs == nil, wake: make(chan struct{}, 1),
 		from: record.QueuePrefix(p.cfg.Workspace), running: make(map[string]bool), met: make(map[string][]byte)}
 	if s.queue {
 		return s, nil
