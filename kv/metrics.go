@@ -71,8 +71,7 @@ func (s *Store) Metrics() (Metrics, error) {
 		l := &e.Levels[i]
 		m.Levels[i] = LevelMetrics{
 			Tables: l.TablesCount, Bytes: l.AggregateSize(), Overlapping: l.Sublevels,
-			// A flush counts the bytes of separated values as compacted, too.
-			BytesWritten: l.TableBytesFlushed + l.TableBytesCompacted + l.BlobBytesCompacted,
+			BytesWritten: l.TableBytesFlushed + l.TableBytesCompacted,
 			BytesRead:    l.TableBytesRead,
 		}
 	}

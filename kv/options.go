@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"math"
 	"runtime"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -108,14 +107,6 @@ func setDefault[T comparable](p *T, v T) {
 	}
 }
 
-const (
-	// separateBytes is the size of a value from which it is worth a file of its own: vectors of 128 dimensions
-	// and passages are, entities and links are not.
-	separateBytes = 512
-	// garbageShare is the share of replaced and deleted values from which a file of values is written anew.
-	garbageShare = 0.2
-)
-
 // engine translates the options. The caller unrefs the caches once the engine is open.
 func (o Options) engine() *pebble.Options {
 	po := &pebble.Options{
@@ -130,12 +121,8 @@ func (o Options) engine() *pebble.Options {
 		L0CompactionThreshold: 2,
 		FormatMajorVersion:    pebble.FormatNewest,
 	}
-	// Large values go to files of their own, which compactions of the keys leave where they are: vectors are
-	// written half as often, and a walk over keys does not read them. A look-up of one costs a sixth more.
-	po.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
-		return pebble.ValueSeparationPolicy{Enabled: true, MinimumSize: separateBytes, MaxBlobReferenceDepth: 10,
-			RewriteMinimumAge: time.Minute, TargetGarbageRatio: garbageShare}
-	}
+	// Values stay with their keys. Files of their own for large ones would halve what vectors cost to write, but
+	// the engine, up to v2.1.7, crashes when such a file cannot be written: a full disk would end the process (P5).
 	// One at a time; which one, and when, is scheduler's to say.
 	po.CompactionConcurrencyRange = func() (lower, upper int) { return 1, 1 }
 	if o.BloomBits > 0 {
