@@ -97,7 +97,7 @@ func (l *listener) Attach(p *vector.Points, slots []uint32) {
 // vectors and no other, and a graph of exactly those that the index was fed by then: besides them it may
 // hold only some that were deleted since.
 func TestEveryPrefixOfTheWritesLoads(t *testing.T) {
-	for k, refused := 0, 1; refused > 0; k++ {
+	for k, refused := 0, 1; refused > 0; k += 5 / vectorkit.Scaled(5) {
 		s, finish := smallStore(t)
 		refused = 0
 		left := k

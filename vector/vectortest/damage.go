@@ -47,9 +47,10 @@ func (u Suite) damage(t *testing.T) {
 	s := &vectorkit.Store{T: t, FS: disk, Options: u.saving()}
 	s.Open()
 	c, m := s.Create("v", vector.Config{Dim: 4, M: 8, EfConstruction: 16}), vectorkit.Model{}
-	s.Fill(c, m, 0, 400)
+	n := vectorkit.Scaled(400)
+	s.Fill(c, m, 0, n)
 	s.Settle()
-	s.Fill(c, m, 400, 10)
+	s.Fill(c, m, n, 10)
 	s.Settle()
 	s.Delete(c, m, vectorkit.Every(0, 9, 1))
 	s.Settle()
