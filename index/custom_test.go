@@ -49,7 +49,7 @@ func TestInsertGraph(t *testing.T) {
 	if gannet.Type != "ship" || gannet.SourceCount != 2 || oak.Type != index.UnknownType || oak.Description != "sails for" {
 		t.Errorf("Gannet is %+v, Oakhall %+v", gannet, oak)
 	}
-	if fl.Description != "has" && fl.Description != "Entity Fleet" || fl.SourceCount != 0 || len(fl.Sources) != 0 || !slices.Equal(fl.Paths, []string{index.DefaultGraphPath}) {
+	if fl.Description != "Entity Fleet" || fl.SourceCount != 0 || len(fl.Sources) != 0 || !slices.Equal(fl.Paths, []string{index.DefaultGraphPath}) {
 		t.Errorf("Fleet is %+v", fl)
 	}
 	if r := s.relation("Gannet", "Oakhall"); r.Weight != 2.5 || !slices.Equal(r.Sources, []string{"fleet-chunk-001"}) {
