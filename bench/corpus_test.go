@@ -160,6 +160,12 @@ type opened struct {
 
 func openStore(b *testing.B, dir string) *opened {
 	b.Helper()
+	return openStoreExact(b, dir, 0)
+}
+
+// openStoreExact opens a store whose collections are scanned up to a size, see vector.SetOptions.
+func openStoreExact(b *testing.B, dir string, exactBytes int64) *opened {
+	b.Helper()
 	var (
 		o   opened
 		err error
@@ -170,7 +176,7 @@ func openStore(b *testing.B, dir string) *opened {
 	must(b, err)
 	snap, err := o.log.View()
 	must(b, err)
-	o.set, err = vector.OpenSet(snap, vector.SetOptions{NewIndex: hnsw.Factory, Update: o.log.Update, Oldest: o.kv.OldestLSN})
+	o.set, err = vector.OpenSet(snap, vector.SetOptions{NewIndex: hnsw.Factory, Update: o.log.Update, Oldest: o.kv.OldestLSN, ExactBytes: exactBytes})
 	must(b, err)
 	must(b, snap.Close())
 	return &o
