@@ -44,11 +44,12 @@ func indexPrefix(ws string, id collectionID) []byte {
 	return codec.AppendKeyUint64(space.In(ws, space.HNSW), uint64(id))
 }
 
-// Choices of a configuration, a bit each. On disk.
+// The last number of a configuration is its quantization and, above that, a bit for each choice. On disk.
 const (
-	choiceExtendCandidates = 1 << iota
-	choiceKeepPruned
-	choices // the first bit that is none
+	quantizationMask       = 3
+	choiceExtendCandidates = 1 << 2
+	choiceKeepPruned       = 1 << 3
+	choices                = choiceExtendCandidates | choiceKeepPruned
 )
 
 func encodeMeta(id collectionID, c Config) []byte {
@@ -59,15 +60,14 @@ func encodeMeta(id collectionID, c Config) []byte {
 	b = codec.AppendUvarint(b, uint64(c.M))
 	b = codec.AppendUvarint(b, uint64(c.EfConstruction))
 	b = codec.AppendUvarint(b, uint64(c.Kind))
-	b = codec.AppendUvarint(b, uint64(c.Quantization))
-	var made uint64
+	last := uint64(c.Quantization)
 	if c.ExtendCandidates {
-		made |= choiceExtendCandidates
+		last |= choiceExtendCandidates
 	}
 	if c.KeepPruned {
-		made |= choiceKeepPruned
+		last |= choiceKeepPruned
 	}
-	return codec.AppendUvarint(b, made)
+	return codec.AppendUvarint(b, last)
 }
 
 func decodeMeta(name string, v []byte) (collectionID, Config, error) {
@@ -75,13 +75,9 @@ func decodeMeta(name string, v []byte) (collectionID, Config, error) {
 	id := collectionID(r.Uvarint())
 	metric := r.Uvarint()
 	c := Config{Dim: r.Int(), Model: r.String(), M: r.Int(), EfConstruction: r.Int()}
-	kind, quant := uint64(HNSW), uint64(Int8)
+	kind, last := uint64(HNSW), uint64(Int8)
 	if r.Err() == nil && r.Len() > 0 { // records of older stores end here
-		kind, quant = r.Uvarint(), r.Uvarint()
-	}
-	made := uint64(0)
-	if r.Err() == nil && r.Len() > 0 { // or here
-		made = r.Uvarint()
+		kind, last = r.Uvarint(), r.Uvarint()
 	}
 	if err := r.Done(); err != nil {
 		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: %w", kv.ErrCorrupt, name, err)
@@ -89,11 +85,9 @@ func decodeMeta(name string, v []byte) (collectionID, Config, error) {
 	if metric > uint64(L2) {
 		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: metric %d", kv.ErrCorrupt, name, metric)
 	}
-	if made >= choices {
-		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: choices %b", kv.ErrCorrupt, name, made)
-	}
-	if kind > uint64(IVF) || quant > uint64(Binary) {
-		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: kind %d, quantization %d", kv.ErrCorrupt, name, kind, quant)
+	quant, made := last&quantizationMask, last&^quantizationMask
+	if kind > uint64(IVF) || quant > uint64(Binary) || made&^choices != 0 {
+		return 0, Config{}, fmt.Errorf("%w: configuration of collection %q: kind %d, quantization and choices %b", kv.ErrCorrupt, name, kind, last)
 	}
 	c.ExtendCandidates, c.KeepPruned = made&choiceExtendCandidates != 0, made&choiceKeepPruned != 0
 	c.Metric, c.Kind, c.Quantization = Metric(metric), Kind(kind), Quantization(quant)

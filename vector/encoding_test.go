@@ -38,18 +38,20 @@ func TestDecodeMeta(t *testing.T) {
 	before.ExtendCandidates, before.KeepPruned = false, false
 	first := before
 	first.Kind, first.Quantization = HNSW, Int8
+	last := func(n byte) []byte { return append(bytes.Clone(stored[:len(stored)-1]), n) }
 	for _, is := range []struct {
 		name string
 		b    []byte
 		want Config
 	}{
 		{"full", stored, full},
-		{"before choices", stored[:len(stored)-1], before},
-		{"before kinds", stored[:len(stored)-3], first},
-		{"half of what kinds added", stored[:len(stored)-2], Config{}},
-		{"cut", stored[:len(stored)-4], Config{}},
+		{"before choices", last(byte(Binary)), before},
+		{"before kinds", stored[:len(stored)-2], first},
+		{"half of what kinds added", stored[:len(stored)-1], Config{}},
+		{"cut", stored[:len(stored)-3], Config{}},
 		{"longer", append(bytes.Clone(stored), 0), Config{}},
-		{"choices that are none", append(bytes.Clone(stored[:len(stored)-1]), choices), Config{}},
+		{"no quantization", last(byte(Binary + 1)), Config{}},
+		{"a choice that is none", last(choices + 1<<4), Config{}},
 	} {
 		switch _, got, err := decodeMeta("c", is.b); {
 		case is.want == Config{} && !errors.Is(err, kv.ErrCorrupt):
