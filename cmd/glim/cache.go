@@ -25,6 +25,8 @@ func (a *app) cacheStats() *cobra.Command {
 	return &cobra.Command{
 		Use:   "stats",
 		Short: "Show how much is kept of each kind",
+		Long: `Show how many entries each cache has, their bytes, and the limit above which the oldest go.
+Nothing is read from a model, and nothing changes.`,
 		Example: `  glim cache stats
   glim cache stats --json`,
 		Args: args(cobra.NoArgs),
