@@ -245,8 +245,8 @@ func (s *indexed) entity(name string) *record.Entity {
 }
 
 // BenchmarkIndexGrowth stores documents with models that take no time, and reports the processor time of a document in
-// the last tenth relative to the first, the share of commits in the elapsed time, and what deleting a document takes
-// relative to having stored it, among few documents and among all. Without vector indexes it is the cost of the write
+// the last tenth relative to the first, the share of commits in the elapsed time (of all workers together, with what they
+// wait for their turn and the disk), and what deleting a document takes relative to having stored it, among few documents and among all. Without vector indexes it is the cost of the write
 // side; with them it contains theirs, which begins where a collection is too large to be scanned.
 func BenchmarkIndexGrowth(b *testing.B) {
 	for name, exactBytes := range map[string]int64{"without-vector-index": 1 << 40, "with-vector-index": 0} {
