@@ -39,6 +39,7 @@ var arguments = map[reflect.Type]any{
 	reflect.TypeFor[index.CustomOptions]():   index.CustomOptions{},
 	reflect.TypeFor[db.CacheKind]():          db.CacheSummary,
 	reflect.TypeFor[db.ExportOptions]():      db.ExportOptions{},
+	reflect.TypeFor[db.ReembedOptions]():     db.ReembedOptions{},
 }
 
 // call calls a method of d with ctx and valid arguments and returns its error, or that of the sequence it
@@ -160,7 +161,7 @@ func TestEveryMethodOfAReadOnlyDatabase(t *testing.T) {
 	}()
 	unknown := map[string]bool{"Entity": true, "Relation": true} // what they are asked for
 	edits := regexp.MustCompile("^(Create|Edit|Rename|Merge|Add|Remove|Delete|Reset)(Entity|Entities|Alias|Relation)$")
-	refused := map[string]bool{"Insert": true, "Put": true, "Enqueue": true, "Delete": true, "DeleteMatching": true, "Retry": true, "TruncateChanges": true, "Update": true, "View": true, "Load": true, "Compact": true, "InsertGraph": true, "ClearCache": true}
+	refused := map[string]bool{"Insert": true, "Put": true, "Enqueue": true, "Delete": true, "DeleteMatching": true, "Retry": true, "TruncateChanges": true, "Update": true, "View": true, "Load": true, "Compact": true, "InsertGraph": true, "ClearCache": true, "Reembed": true}
 	for _, m := range methods(t) {
 		err := call(t, d, m, ctx)
 		switch {

@@ -238,6 +238,6 @@ func (d *DB) Compact(ctx context.Context) error {
 }
 
 // Models tells which models are configured; Stats tells those of the stored documents, too.
-func (d *DB) Models() ModelInfo { return d.models.info }
+func (d *DB) Models() ModelInfo { return d.models.names() }
 
 var _ index.Updater = (*wal.Log)(nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/index"
@@ -187,7 +188,7 @@ func (x *dumper) collections() error {
 		if err != nil {
 			return err
 		}
-		if n == 0 && reservedCollection(name) {
+		if n == 0 && reservedCollection(name) || nextCollection(name) {
 			continue
 		}
 		open, kept = append(open, c), append(kept, name)
@@ -246,6 +247,13 @@ func (x *dumper) models() error {
 	return x.w.Record(kindModels, nil, modelsRecord{s.Tokenizer, s.Embedder, s.Dim}, nil)
 }
 
+// nextCollection: the vectors of the next embedding model, which are no state before they take their place.
+func nextCollection(name string) bool {
+	rest, ok := strings.CutPrefix(name, record.NextPrefix)
+	return ok && reservedCollection(rest)
+}
+
+// reservedCollection: documents alone write it.
 func reservedCollection(name string) bool {
 	switch name {
 	case record.ChunkCollection, record.EntityCollection, record.RelationCollection:

@@ -32,7 +32,7 @@ var (
 	ErrFormat = kv.ErrFormat
 	// ErrOption: an option is out of range; *OptionError names it.
 	ErrOption = errors.New("db: invalid option")
-	// ErrBusy: Load was called beside a write or another Load, or a write beside a Load.
+	// ErrBusy: Load was called beside a write or another Load, a write beside a Load, or Reembed beside another.
 	ErrBusy = errors.New("db: busy")
 )
 

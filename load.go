@@ -152,7 +152,7 @@ func (l *loader) finish(b *kv.Batch) error {
 			return errors.New("the dump holds documents but no models record")
 		}
 		s.Tokenizer, s.Embedder, s.Dim = l.models.Tokenizer, l.models.Embedder, l.models.Dim
-		if err := s.compare(l.d.models.info); err != nil {
+		if err := s.compare(l.d.models.names()); err != nil {
 			return err
 		}
 		if err := l.d.pipe.CreateStores(b); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/glimdb/db/index"
@@ -28,13 +29,16 @@ type ModelInfo struct {
 
 // models are the configured models, decorated, with offline stand-ins where none is configured.
 type models struct {
-	info       ModelInfo
+	mu       sync.Mutex
+	info     ModelInfo    // with embedder, guarded by mu
+	embedder llm.Embedder // changes when the database is re-embedded
+
+	vectors    llm.Chain // of embedders
 	extractor  index.Extractor
 	summarizer index.Summarizer
 	keyworder  query.Keyworder // nil: query chooses
 	keyword    llm.Chat
 	answer     llm.Chat
-	embedder   llm.Embedder
 	reranker   llm.Reranker
 	tokenizer  llm.Tokenizer
 	keywords   llm.ByteStore // for query; nil when that cache is off
@@ -59,9 +63,8 @@ func newModels(o Options, d *DB) (*models, error) {
 		}
 		embedder = offline
 	}
-	if dim := embedder.Dim(); dim < 1 || dim > vector.MaxDim {
-		want := fmt.Sprintf("an embedder of 1 to %d dimensions", vector.MaxDim)
-		errs = append(errs, &OptionError{Field: "Models.Embedder", Value: fmt.Sprintf("%s of %d", embedder.ID(), dim), Want: want})
+	if err := checkDim("Models.Embedder", embedder); err != nil {
+		errs = append(errs, err)
 	}
 	// Chat calls share one limit, in which queries overtake indexing; embeddings have their own, so that
 	// neither starves the other.
@@ -75,6 +78,7 @@ func newModels(o Options, d *DB) (*models, error) {
 	if o.Models.Embedder != nil { // the offline embedder costs less than a look-up
 		vectors.Store = d.byteStore(CacheEmbed)
 	}
+	m.vectors = vectors
 	m.embedder = vectors.Embedder(embedder)
 	m.reranker = chain.Reranker(o.Models.Reranker)
 	if m.reranker == nil && o.Models.Embedder == nil {
@@ -93,6 +97,14 @@ func newModels(o Options, d *DB) (*models, error) {
 	}
 	m.describe(o)
 	return m, nil
+}
+
+func checkDim(field string, e llm.Embedder) error {
+	if dim := e.Dim(); dim < 1 || dim > vector.MaxDim {
+		want := fmt.Sprintf("an embedder of 1 to %d dimensions", vector.MaxDim)
+		return &OptionError{Field: field, Value: fmt.Sprintf("%s of %d", e.ID(), dim), Want: want}
+	}
+	return nil
 }
 
 func (m *models) setExtractor(o Options, chat llm.Chat, p llm.RetryPolicy) (err error) {
@@ -123,8 +135,23 @@ func (m *models) setSummarizer(o Options, chat llm.Chat, p llm.RetryPolicy) (err
 	return err
 }
 
+// use makes e the embedder.
+func (m *models) use(e llm.Embedder) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.embedder, m.info.Embedder, m.info.Dim = e, e.ID(), e.Dim()
+}
+
+// names are those of the models as they are now.
+func (m *models) names() ModelInfo {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.info
+}
+
 func (m *models) describe(o Options) {
-	m.info = ModelInfo{Embedder: m.embedder.ID(), Dim: m.embedder.Dim(), Extractor: m.extractor.ID(), Tokenizer: m.tokenizer.ID()}
+	m.info = ModelInfo{Extractor: m.extractor.ID(), Tokenizer: m.tokenizer.ID()}
+	m.use(m.embedder)
 	if m.answer != nil {
 		m.info.Chat = m.answer.ID()
 	}

@@ -34,10 +34,11 @@ type Options struct {
 	Now func() time.Time
 
 	// Models are the models used; see llm.Models for what a nil field means. The tokenizer's and the
-	// embedder's ID and dimension are stored with the first data and must be the same on reopen.
+	// embedder's ID and dimension are stored with the first data and must be the same on reopen; Reembed changes
+	// those of the embedder.
 	Models llm.Models
 	// LexicalDim is the dimension of the offline embedder used when Models.Embedder is nil; 0: its default.
-	// It must be the same on reopen.
+	// It must be the same on reopen, see Reembed.
 	LexicalDim int
 	// ModelConcurrency bounds chat calls in flight, and separately embedding calls; 0: 4, range 1 to 1,024.
 	// Queries overtake indexing.

@@ -298,9 +298,15 @@ func reading[T any](ctx context.Context, d *DB, name string, f func(context.Cont
 
 // mayEmbed refuses work with other models than the documents were indexed with.
 func (d *DB) mayEmbed() error {
-	snap, err := d.log.View()
-	if err != nil {
-		return err
+	for {
+		before := d.models.names()
+		snap, err := d.log.View()
+		if err != nil {
+			return err
+		}
+		err = errors.Join(d.checkModels(snap), snap.Close())
+		if err == nil || d.models.names() == before { // else the model changed between the two
+			return err
+		}
 	}
-	return errors.Join(d.checkModels(snap), snap.Close())
 }

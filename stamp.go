@@ -26,8 +26,8 @@ type stamp struct {
 }
 
 // MismatchError tells that the store's documents were made with another model than the one configured.
-// Reading the graph, texts and statuses still works; inserting, deleting and searching by meaning do not.
-// errors.Is finds ErrMismatch.
+// Reading the graph, texts and statuses still works; inserting, deleting and searching by meaning do not. Reembed
+// changes the embedding model of what is stored; nothing changes its tokenizer. errors.Is finds ErrMismatch.
 type MismatchError struct {
 	What          string // "embedder", "dimension" or "tokenizer"
 	Stored, Given string
@@ -35,7 +35,11 @@ type MismatchError struct {
 
 // Error implements error.
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("db: %s is %s, but the documents were indexed with %s", e.What, e.Given, e.Stored)
+	advice := "open the database with that one"
+	if e.What != "tokenizer" {
+		advice += ", or change it with Reembed"
+	}
+	return fmt.Sprintf("db: %s is %s, but the documents were indexed with %s: %s", e.What, e.Given, e.Stored, advice)
 }
 
 // Unwrap makes errors.Is find ErrMismatch.
@@ -116,7 +120,7 @@ func (d *DB) checkModels(r kv.Reader) error {
 	if err != nil {
 		return err
 	}
-	return s.compare(d.models.info)
+	return s.compare(d.models.names())
 }
 
 func (s stamp) compare(m ModelInfo) error {
@@ -126,7 +130,7 @@ func (s stamp) compare(m ModelInfo) error {
 	case s.Embedder != m.Embedder:
 		return &MismatchError{"embedder", fmt.Sprintf("%s (dimension %d)", s.Embedder, s.Dim), fmt.Sprintf("%s (dimension %d)", m.Embedder, m.Dim)}
 	case s.Dim != m.Dim:
-		return &MismatchError{"dimension", fmt.Sprint(s.Dim), fmt.Sprint(m.Dim)}
+		return &MismatchError{"dimension", fmt.Sprintf("%d (%s)", s.Dim, s.Embedder), fmt.Sprintf("%d (%s)", m.Dim, m.Embedder)}
 	case s.Tokenizer != m.Tokenizer:
 		return &MismatchError{"tokenizer", s.Tokenizer, m.Tokenizer}
 	}
@@ -140,8 +144,9 @@ func (d *DB) stampModels(b *kv.Batch) error {
 		return err
 	}
 	if s.Embedder != "" {
-		return s.compare(d.models.info)
+		return s.compare(d.models.names())
 	}
-	s.Tokenizer, s.Embedder, s.Dim = d.models.info.Tokenizer, d.models.info.Embedder, d.models.info.Dim
+	m := d.models.names()
+	s.Tokenizer, s.Embedder, s.Dim = m.Tokenizer, m.Embedder, m.Dim
 	return writeStamp(b, s)
 }

@@ -31,6 +31,8 @@ type Stats struct {
 	// with the database. nil: it was never given a document.
 	Models ModelInfo     `json:"models"`
 	Stored *StoredModels `json:"stored_models,omitempty"`
+	// Next is a change of the embedding model that was begun and not ended; nil: none. Reembed goes on with it.
+	Next *index.NextModel `json:"next_model,omitempty"`
 	// Caches are the caches of what models said.
 	Caches map[CacheKind]CacheStats `json:"caches"`
 	// Usage is what models used since Open, by purpose.
@@ -52,11 +54,14 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 		if err != nil {
 			return Stats{}, err
 		}
-		s := Stats{LSN: r.LSN(), DiskBytes: disk, Models: d.models.info, Usage: d.models.meter.ByPurpose()}
+		s := Stats{LSN: r.LSN(), DiskBytes: disk, Models: d.models.names(), Usage: d.models.meter.ByPurpose()}
 		if bound, err := readStamp(r); err != nil {
 			return s, err
 		} else if bound.Embedder != "" {
 			s.Stored = &StoredModels{bound.Embedder, bound.Dim, bound.Tokenizer}
+		}
+		if s.Next, err = d.pipe.Reembedding(r); err != nil {
+			return s, err
 		}
 		if s.Caches, err = d.caches(r); err != nil {
 			return s, err
@@ -87,6 +92,9 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 			}
 			st := c.Stats()
 			s.VectorBytes += st.Bytes
+			if nextCollection(name) {
+				continue
+			}
 			if s.Collections == nil {
 				s.Collections = make(map[string]vector.Stats)
 			}

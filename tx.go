@@ -97,7 +97,7 @@ func (tx *Tx) graphWriter(name string) (*kv.Batch, error) {
 // vectorWriter is writer for the collection of that name, refusing the documents' own.
 func (tx *Tx) vectorWriter(name string) (*kv.Batch, error) {
 	b, err := tx.writer()
-	if err == nil && reservedCollection(name) {
+	if err == nil && (reservedCollection(name) || nextCollection(name)) {
 		return nil, fmt.Errorf("db: write collection %s: %w", brief.Quote(name), ErrReserved)
 	}
 	return b, err

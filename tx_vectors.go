@@ -2,6 +2,7 @@ package db
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/glimdb/db/vector"
 )
@@ -47,7 +48,8 @@ func (tx *Tx) VectorNames() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tx.d.vectors.Names(r, defaultWorkspace)
+	names, err := tx.d.vectors.Names(r, defaultWorkspace)
+	return slices.DeleteFunc(names, nextCollection), err
 }
 
 // DropVectors removes a collection with all its vectors.

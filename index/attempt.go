@@ -122,7 +122,7 @@ func (a *attempt) work(ctx context.Context) error {
 
 	start = a.p.cfg.Now()
 	a.plan = newPlan([]contribution{a.before}, []uint64{a.doc.Seq}, a.sources)
-	w := &work{kind: "index", ids: []string{a.doc.ID}, plan: a.plan, fits: a.fits, prepare: a.prepare, check: a.check}
+	w := &work{kind: "index", ids: []string{a.doc.ID}, plan: a.plan, fits: a.fits, prepare: a.prepare, check: a.check, forget: a.forget}
 	w.stage = func(b *kv.Batch) error {
 		a.timed("merge", start)
 		return a.stage(b)

@@ -35,6 +35,9 @@ func (a *attempt) prepare(ctx context.Context, edits []*edit) error {
 	return nil
 }
 
+// forget makes prepare get the vectors of chunks anew.
+func (a *attempt) forget() { a.vectors = nil }
+
 // storedVectors fills the vectors of chunks whose text is stored at another place, and returns the
 // numbers of the chunks that have to be embedded.
 func (a *attempt) storedVectors() (missing []int, err error) {

@@ -292,19 +292,7 @@ func (c *checker) vectors() error {
 
 // vectorOwner reports a vector whose object does not exist.
 func (c *checker) vectorOwner(collection string, row vector.Row) error {
-	var key []byte
-	switch collection {
-	case record.ChunkCollection:
-		if doc, order, ok := record.ParseChunkID(row.ID); ok {
-			key = record.ChunkKey(c.ws, doc, order)
-		}
-	case record.EntityCollection:
-		key = record.TallyKey(c.ws, record.EntityObject(row.ID))
-	case record.RelationCollection:
-		if a, b, ok := record.ParsePairID(row.ID); ok {
-			key = record.TallyKey(c.ws, record.RelationObject(a, b))
-		}
-	}
+	key := ownerKey(c.ws, collection, row.ID)
 	if key == nil {
 		return c.report("I6", "collection %q has a vector with the id %q", collection, row.ID)
 	}

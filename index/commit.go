@@ -27,6 +27,29 @@ type work struct {
 	// check re-reads what the plan stands on, in the writer turn; stage puts in what is not about objects.
 	check func(b *kv.Batch) error
 	stage func(b *kv.Batch) error
+	// forget drops vectors that are not in edits; nil where there are none.
+	forget func()
+	// by made the vectors.
+	by *embedding
+}
+
+// embeddedBy makes the vectors of w those of e: where others made some, all are asked for again. It returns the
+// edits that this makes dirty.
+func (w *work) embeddedBy(e *embedding, dirty []*edit) []*edit {
+	if w.by == e {
+		return dirty
+	}
+	if w.by != nil {
+		for _, ed := range w.plan.edits {
+			ed.vector = nil
+		}
+		if w.forget != nil {
+			w.forget()
+		}
+		dirty = w.plan.edits
+	}
+	w.by = e
+	return dirty
 }
 
 // commit plans, prepares and commits w. Objects that moved between plan and commit are redone alone.
@@ -54,6 +77,7 @@ func (p *Pipeline) commit(ctx context.Context, w *work) error {
 }
 
 func (p *Pipeline) tryCommit(ctx context.Context, w *work, dirty []*edit, share int64) (moved []*edit, err error) {
+	dirty = w.embeddedBy(p.embedding.Load(), dirty)
 	if w.plan.names == nil || len(dirty) > 0 {
 		if dirty, err = p.planOn(ctx, w.plan, dirty); err != nil {
 			return nil, err
@@ -75,6 +99,9 @@ func (p *Pipeline) tryCommit(ctx context.Context, w *work, dirty []*edit, share 
 			return nil, err
 		}
 		defer p.gate.Release(share)
+	}
+	if w.by != p.embedding.Load() { // which cannot change while the gate is held
+		return nil, errMoved
 	}
 	_, err = p.cfg.Updater.Update(ctx, w.kind, w.ids, func(b *kv.Batch) error {
 		stands, err := w.plan.stands(b, p.cfg.Workspace)

@@ -39,7 +39,7 @@ func (p *Pipeline) tryGraph(ctx context.Context, c *custom, policy Policy) (Cust
 		skip = []uint64{a.doc.Seq}
 	}
 	a.plan = newPlan([]contribution{a.before}, skip, a.sources)
-	w := &work{kind: "graph", ids: []string{c.id}, plan: a.plan, fits: a.fits, prepare: a.prepare, check: a.check}
+	w := &work{kind: "graph", ids: []string{c.id}, plan: a.plan, fits: a.fits, prepare: a.prepare, check: a.check, forget: a.forget}
 	w.stage = func(b *kv.Batch) error {
 		res.LSN = b.LSN() + 1
 		return a.stage(b)

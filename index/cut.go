@@ -195,7 +195,7 @@ func (p *Pipeline) embedSentences(ctx context.Context, texts []string) ([][]floa
 	for i, t := range texts {
 		fitting[i] = p.fit(t)
 	}
-	vectors, err := p.cfg.Embedder.Embed(ctx, fitting, llm.ForDocument)
+	vectors, err := p.embedder().Embed(ctx, fitting, llm.ForDocument)
 	if err != nil {
 		return nil, &CallError{Op: fmt.Sprintf("embed %d sentences", len(texts)), Err: err}
 	}

@@ -17,8 +17,9 @@
 // names that documents use; a resolver (resolve.go) tells what they count for.
 //
 // Keys: space.Document, Text (visible and waiting), Chunk, Source (records by kind, and tallies), Contrib
-// (the objects of a document), Sequence (counter and queue), Track, Hash, Manual (decisions); the graph and the three
-// collections named in internal/record. Encodings are in internal/record.
+// (the objects of a document), Sequence (counter and queue), Track, Hash, Manual (decisions), Reembed (what the
+// vectors of the next model were made from); the graph and the three collections named in internal/record, and those that
+// take their places. Encodings are in internal/record.
 //
 // Concurrency: a Pipeline is safe for concurrent use. Model calls are made outside every lock; callbacks
 // run on the goroutine that works on the document. Lock order: the commit gate, then the writer turn;

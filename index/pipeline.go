@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/llm"
 	"golang.org/x/sync/semaphore"
 )
 
@@ -26,6 +28,9 @@ type Pipeline struct {
 
 	room broadcast // documents left the queue
 
+	embedding  atomic.Pointer[embedding]
+	reembedder sync.Mutex // of the Reembed call that runs
+
 	mu        sync.Mutex
 	claims    map[string]*claim  // by document id
 	schedules map[*schedule]bool // of running Process calls
@@ -43,9 +48,19 @@ func New(c Config) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pipeline{cfg: c, rules: c.Options.rules(), commitBytes: c.Options.CommitBytes, removalBytes: removalBytes, gate: semaphore.NewWeighted(gateShares),
-		claims: make(map[string]*claim), schedules: make(map[*schedule]bool)}, nil
+	p := &Pipeline{cfg: c, rules: c.Options.rules(), commitBytes: c.Options.CommitBytes, removalBytes: removalBytes, gate: semaphore.NewWeighted(gateShares),
+		claims: make(map[string]*claim), schedules: make(map[*schedule]bool)}
+	p.embedding.Store(&embedding{Embedder: c.Embedder})
+	return p, nil
 }
+
+// embedding is the embedder in use. Each change makes a new one, so that work under way can tell.
+type embedding struct {
+	llm.Embedder
+	before *embedding // the one that it took the place of
+}
+
+func (p *Pipeline) embedder() llm.Embedder { return p.embedding.Load().Embedder }
 
 // take claims a document. When another call works on it, busy is closed once that ends.
 func (p *Pipeline) take(ctx context.Context, id string) (_ context.Context, c *claim, busy <-chan struct{}) {

@@ -73,11 +73,12 @@ func (p *Pipeline) embedEdits(ctx context.Context, edits []*edit, further []stri
 	if len(texts) == 0 {
 		return nil, 0, nil
 	}
-	vectors, err := p.cfg.Embedder.Embed(ctx, texts, llm.ForDocument)
+	embedder := p.embedder()
+	vectors, err := embedder.Embed(ctx, texts, llm.ForDocument)
 	if err != nil {
 		return nil, 0, &CallError{Op: fmt.Sprintf("embed %d texts", len(texts)), Err: err}
 	}
-	if err := checkVectors(p.cfg.Embedder, vectors, len(texts)); err != nil {
+	if err := checkVectors(embedder, vectors, len(texts)); err != nil {
 		return nil, 0, err
 	}
 	for e, i := range objects {

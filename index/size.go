@@ -19,7 +19,7 @@ func (p *Pipeline) recordBytes(list []record.Source) int {
 
 // fits refuses a plan that has been derived and whose new records and vectors alone are more than one commit holds.
 func (a *attempt) fits() error {
-	vector := 4 * a.p.cfg.Embedder.Dim()
+	vector := 4 * a.p.embedder().Dim()
 	n := 0
 	if a.doc.Current == nil {
 		n = len(a.chunks) * vector

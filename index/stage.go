@@ -8,6 +8,7 @@ import (
 	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/vector"
 )
 
@@ -41,8 +42,7 @@ func (p *Pipeline) create(b *kv.Batch) (stores, error) {
 	if s.graph, err = graph.Create(b, p.cfg.Workspace, record.GraphName, graph.Config{}); err != nil {
 		return s, err
 	}
-	cfg := p.cfg.Layout
-	cfg.Metric, cfg.Dim, cfg.Model = vector.Cosine, p.cfg.Embedder.Dim(), p.cfg.Embedder.ID()
+	cfg := p.layout(p.embedder())
 	for _, c := range s.byName() {
 		have, err := p.cfg.Vectors.Collection(b, p.cfg.Workspace, c.name)
 		if errors.Is(err, kv.ErrNotFound) {
@@ -79,13 +79,23 @@ func (p *Pipeline) open(r kv.Reader) (s stores, ok bool, err error) {
 	return s, true, nil
 }
 
-// checkModel refuses an embedder other than the one a collection was made with.
+// layout is the configuration of a collection of vectors of e.
+func (p *Pipeline) layout(e llm.Embedder) vector.Config {
+	cfg := p.cfg.Layout
+	cfg.Metric, cfg.Dim, cfg.Model = vector.Cosine, e.Dim(), e.ID()
+	return cfg
+}
+
+// checkModel refuses an embedder other than the one a collection was made with. A collection of a view may be older
+// than the last change of the model.
 func (p *Pipeline) checkModel(c *vector.Collection) error {
-	have, e := c.Config(), p.cfg.Embedder
-	if have.Model != e.ID() || have.Dim != e.Dim() {
-		return &ModelError{StoredModel: have.Model, StoredDim: have.Dim, GivenModel: e.ID(), GivenDim: e.Dim()}
+	have, e := c.Config(), p.embedding.Load()
+	for known := e; known != nil; known = known.before {
+		if have.Model == known.ID() && have.Dim == known.Dim() {
+			return nil
+		}
 	}
-	return nil
+	return &ModelError{StoredModel: have.Model, StoredDim: have.Dim, GivenModel: e.ID(), GivenDim: e.Dim()}
 }
 
 // checkModels refuses another embedder before anything is written.

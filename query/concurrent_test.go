@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/glimdb/db/internal/record"
-	"github.com/glimdb/db/vector"
 )
 
 // TestConcurrentQueries: readers in every mode while a writer commits. Commit n adds chunk n, an entity, a
@@ -78,8 +77,8 @@ func TestEmbedderOfAnotherDimension(t *testing.T) {
 	s := small(t)
 	other := newStore(t, testDim+1)
 	_, err := s.engine(func(c *Config) { c.Embedder = other.emb }).Query(t.Context(), question, given)
-	if !errors.Is(err, vector.ErrDimension) {
-		t.Errorf("got %v, want vector.ErrDimension", err)
+	if !errors.Is(err, ErrModel) {
+		t.Errorf("got %v, want ErrModel", err)
 	}
 }
 

@@ -53,12 +53,12 @@ func (q *run) embed(ctx context.Context, s *searches) error {
 	if len(texts) == 0 {
 		return nil
 	}
-	vectors, err := q.e.embedTexts(ctx, texts)
+	vectors, err := q.embedder.texts(ctx, texts)
 	if err != nil && ctx.Err() == nil {
 		vectors, err = q.embedEach(ctx, texts, err)
 	}
 	if err != nil {
-		return q.e.upstream(ctx, StepEmbed, q.e.embedder.ID(), err)
+		return q.e.upstream(ctx, StepEmbed, q.embedder.ID(), err)
 	}
 	of := func(text string) []float32 {
 		if i := slices.Index(texts, text); text != "" && i >= 0 {
@@ -84,14 +84,14 @@ func (q *run) embedEach(ctx context.Context, texts []string, why error) ([][]flo
 	for i, text := range texts {
 		one, err := [][]float32(nil), why
 		if !alone {
-			one, err = q.e.embedTexts(ctx, []string{text})
+			one, err = q.embedder.texts(ctx, []string{text})
 		}
 		var bad *llm.VectorError
 		switch {
 		case err == nil:
 			vectors[i] = one[0]
 		case errors.As(err, &bad) && bad.Reason == llm.ReasonZero:
-			vectors[i] = make([]float32, q.e.embedder.Dim())
+			vectors[i] = make([]float32, q.embedder.Dim())
 			zero++
 		default:
 			return nil, err
@@ -101,11 +101,11 @@ func (q *run) embedEach(ctx context.Context, texts []string, why error) ([][]flo
 	return vectors, nil
 }
 
-// embedTexts is one call, its result checked.
-func (e *Engine) embedTexts(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, err := e.embedder.Embed(ctx, texts, llm.ForQuery)
+// texts is one call, its result checked.
+func (e *embedder) texts(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors, err := e.Embed(ctx, texts, llm.ForQuery)
 	if err != nil {
 		return nil, err
 	}
-	return vectors, llm.CheckVectors(e.embedder.ID(), vectors, len(texts), e.embedder.Dim())
+	return vectors, llm.CheckVectors(e.ID(), vectors, len(texts), e.Dim())
 }

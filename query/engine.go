@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/glimdb/db/kv"
@@ -25,7 +26,7 @@ type Config struct {
 	// Workspace is the one searched.
 	Workspace string
 
-	// Embedder embeds questions and keywords; it must be the one that embedded the store.
+	// Embedder embeds questions and keywords; it must be the one that embedded the store, see Engine.SetEmbedder.
 	Embedder llm.Embedder
 	// Tokenizer counts prompts; it must be the one that counted the stored texts.
 	Tokenizer llm.Tokenizer
@@ -57,7 +58,7 @@ type Engine struct {
 	vectors   *vector.Set
 	workspace string
 
-	embedder      llm.Embedder
+	embedder      atomic.Pointer[embedder]
 	keyworder     Keyworder
 	keywordOrigin Origin // of what keyworder finds
 	answerer      llm.Chat
@@ -79,10 +80,11 @@ func New(c Config) (*Engine, error) {
 	if err := c.Defaults.Validate(); err != nil {
 		return nil, fmt.Errorf("query: new engine: defaults: %w", err)
 	}
-	e := &Engine{view: c.View, vectors: c.Vectors, workspace: c.Workspace, embedder: c.Embedder,
+	e := &Engine{view: c.View, vectors: c.Vectors, workspace: c.Workspace,
 		keyworder: c.Keyworder, keywordOrigin: OriginCustom, answerer: c.Answer, reranker: c.Reranker,
 		keywordCache: c.KeywordCache, answerCache: c.AnswerCache,
 		count: &counter{tok: c.Tokenizer}, defaults: c.Defaults, now: c.Now, log: c.Logger}
+	e.SetEmbedder(c.Embedder)
 	switch {
 	case e.keyworder != nil:
 	case c.Keyword != nil:
@@ -102,11 +104,19 @@ func New(c Config) (*Engine, error) {
 	return e, nil
 }
 
+// embedder is an embedder of its time.
+type embedder struct{ llm.Embedder }
+
+// SetEmbedder changes the embedder with the commit that changes the vectors: it must be called before a view shows
+// them. Queries that embedded their question before and read afterwards embed it again.
+func (e *Engine) SetEmbedder(m llm.Embedder) { e.embedder.Store(&embedder{m}) }
+
 // run is one query under way.
 type run struct {
 	e        *Engine
-	opt      Options // resolved
-	question string  // trimmed
+	embedder *embedder // of the question's vectors
+	opt      Options   // resolved
+	question string    // trimmed
 	res      *Result
 	trace    []TraceStep
 	start    time.Time

@@ -95,7 +95,7 @@ func (g goldenEmbedder) Embed(_ context.Context, texts []string, _ llm.Kind) ([]
 	return out, nil
 }
 func (goldenEmbedder) Dim() int   { return 384 }
-func (goldenEmbedder) ID() string { return "golden" }
+func (goldenEmbedder) ID() string { return "fake/embed-384" } // that of the collections
 
 func readGolden(t *testing.T, path string, to any) {
 	t.Helper()

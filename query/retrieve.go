@@ -33,15 +33,34 @@ func (q *run) retrieve(ctx context.Context) error {
 	t.count("tokens", q.res.Tokens.Fixed)
 	q.record(t)
 	q.res.Tokens.Budget = q.opt.Budget.Total
-	s := q.plan()
-	if err := q.embed(ctx, &s); err != nil {
-		return err
+	for {
+		s := q.plan()
+		q.embedder = q.e.embedder.Load()
+		if err := q.embed(ctx, &s); err != nil {
+			return err
+		}
+		chunks, err := q.read(ctx, s)
+		switch {
+		case errors.Is(err, ErrModel) && q.embedder != q.e.embedder.Load():
+			continue // it was changed between the embedding call and the view
+		case err != nil:
+			return err
+		}
+		return q.compose(ctx, chunks)
 	}
-	chunks, err := q.read(ctx, s)
-	if err != nil {
-		return err
+}
+
+// ErrModel tells that the stored vectors are of another model than the one that embeds questions.
+var ErrModel = errors.New("query: the stored vectors are of another embedding model")
+
+// embeddedBy fails with ErrModel when e did not make the vectors.
+func (r *reader) embeddedBy(e *embedder) error {
+	for _, c := range []*vector.Collection{r.entities, r.relations, r.chunks} {
+		if c != nil && (c.Config().Model != e.ID() || c.Config().Dim != e.Dim()) {
+			return fmt.Errorf("%w: %s of %d dimensions, not %s of %d", ErrModel, c.Config().Model, c.Config().Dim, e.ID(), e.Dim())
+		}
 	}
-	return q.compose(ctx, chunks)
+	return nil
 }
 
 // reader is one view of the store. A field is nil where the store has no such part yet.
@@ -103,6 +122,9 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.snap.Close()) }()
+	if err := r.embeddedBy(q.embedder); err != nil {
+		return nil, err
+	}
 	q.res.LSN = r.snap.LSN()
 	waiting, err := r.waiting(q.e.workspace)
 	if err != nil {

@@ -102,6 +102,9 @@ func (a *app) explainStore(err error, f *failure) bool {
 	case isMismatch:
 		f.what = fmt.Sprintf("the %s is %s, but %s was made with %s", mismatch.What, mismatch.Given, where, mismatch.Stored)
 		f.hint = "use the models that `glim stats` names, or insert into a new database with --db"
+		if mismatch.What != "tokenizer" {
+			f.hint = "use the models that `glim stats` names, change the embedding model with `glim reembed`, or insert into a new database with --db"
+		}
 	case errors.Is(err, db.ErrFormat):
 		f.what = where + " is no database of this version: " + plain(err)
 		f.hint = "choose another directory with --db"

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -40,12 +41,15 @@ func (f *fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var req struct {
 		Model  string
 		Stream bool
+		Input  []string
 	}
 	_ = json.Unmarshal(raw, &req)
 	switch {
 	case r.Header.Get("Authorization") != "Bearer secret":
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprint(w, `{"error": {"message": "no such key"}}`)
+	case strings.HasSuffix(r.URL.Path, "/embeddings"):
+		fmt.Fprint(w, mustJSON(map[string]any{"data": embeddings(req.Model, req.Input)}))
 	case req.Stream:
 		w.Header().Set("Content-Type", "text/event-stream")
 		for piece := range strings.SplitAfterSeq(reply(body), " ") {
@@ -59,6 +63,20 @@ func (f *fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"usage":   map[string]any{"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
 		}))
 	}
+}
+
+// embeddings are vectors of a model called MODEL-DIMENSION, by the letters of the texts.
+func embeddings(model string, texts []string) (data []any) {
+	_, number, _ := strings.Cut(model, "-")
+	dim, _ := strconv.Atoi(number)
+	for i, text := range texts {
+		v := make([]float64, max(1, dim))
+		for j, c := range []byte(model + text) {
+			v[(int(c)+j)%len(v)]++
+		}
+		data = append(data, map[string]any{"index": i, "embedding": v})
+	}
+	return data
 }
 
 func reply(body string) string {

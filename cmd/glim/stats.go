@@ -72,16 +72,19 @@ func (a *app) models(s *db.Stats) {
 	if s.Stored != nil {
 		made = *s.Stored
 	}
-	row := func(name, stored, set string) {
+	row := func(name, stored, set, remedy string) {
 		if stored != set {
-			stored += "; the settings name " + set + ", which this database cannot use"
+			stored += "; the settings name " + set + ", which this database cannot use" + remedy
 		}
 		a.out.printf("  %-10s %s\n", name, stored)
 	}
 	embedder := func(id string, dim int) string { return id + " (" + count(dim, "dimension") + ")" }
-	row("embedder", embedder(made.Embedder, made.Dim), embedder(s.Models.Embedder, s.Models.Dim))
-	row("tokenizer", made.Tokenizer, s.Models.Tokenizer)
-	row("extractor", s.Models.Extractor, s.Models.Extractor)
+	row("embedder", embedder(made.Embedder, made.Dim), embedder(s.Models.Embedder, s.Models.Dim), " before `glim reembed`")
+	row("tokenizer", made.Tokenizer, s.Models.Tokenizer, "")
+	row("extractor", s.Models.Extractor, s.Models.Extractor, "")
+	if n := s.Next; n != nil {
+		a.out.printf("  next       %s: %d of %s embedded; `glim reembed` goes on\n", embedder(n.Embedder, n.Dim), n.Done, count(n.Total, "text"))
+	}
 	if s.Models.Chat != "" {
 		a.out.printf("  chat       %s\n", s.Models.Chat)
 	}

@@ -13,6 +13,9 @@ const (
 	RelationCollection = "relations"
 )
 
+// NextPrefix begins the names of the collections that take the place of the others when the embedding model changes.
+const NextPrefix = "next/"
+
 const chunkMark = "-chunk-"
 
 // ChunkID names a chunk: "<document id>-chunk-<order, at least 3 digits>".
