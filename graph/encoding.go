@@ -124,110 +124,28 @@ func decodeWeight(v []byte) (float64, error) {
 // list.
 type Props map[string]any
 
-// Tags of property values. On disk.
-const (
-	tagString  byte = 's'
-	tagInt     byte = 'i'
-	tagFloat   byte = 'f'
-	tagTrue    byte = 't'
-	tagFalse   byte = 'n'
-	tagStrings byte = 'l'
-)
-
-// appendProps appends p in key order. p was checked.
-func appendProps(b []byte, p Props) []byte {
-	b = codec.AppendUvarint(b, uint64(len(p)))
-	for _, k := range slices.Sorted(maps.Keys(p)) {
-		b = codec.AppendString(b, k)
-		switch v := p[k].(type) {
-		case string:
-			b = codec.AppendString(append(b, tagString), v)
-		case int64:
-			b = codec.AppendVarint(append(b, tagInt), v)
-		case float64:
-			b = codec.AppendFloat64(append(b, tagFloat), v)
-		case bool:
-			if v {
-				b = append(b, tagTrue)
-			} else {
-				b = append(b, tagFalse)
-			}
-		case []string:
-			b = codec.AppendStrings(append(b, tagStrings), v)
-		}
-	}
-	return b
-}
-
-// readProps consumes what appendProps wrote. Keys out of order are an error: the encoding of a map is
-// one string of bytes.
-func readProps(r *codec.Reader) (Props, error) {
-	n := r.Uvarint()
-	if r.Err() != nil || n == 0 {
-		return nil, r.Err()
-	}
-	if n > uint64(r.Len()) {
-		return nil, errors.New("more properties than bytes")
-	}
-	p := make(Props, min(n, 64))
-	last := ""
-	for i := range n {
-		k := r.String()
-		if i > 0 && k <= last {
-			return nil, fmt.Errorf("property %q after %q", k, last)
-		}
-		last = k
-		switch tag := r.Byte(); tag {
-		case tagString:
-			p[k] = r.String()
-		case tagInt:
-			p[k] = r.Varint()
-		case tagFloat:
-			p[k] = r.Float64()
-		case tagTrue, tagFalse:
-			p[k] = tag == tagTrue
-		case tagStrings:
-			p[k] = r.Strings()
-		default:
-			if r.Err() == nil {
-				return nil, fmt.Errorf("property %q has unknown tag %#x", k, tag)
-			}
-		}
-		if err := r.Err(); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
-}
-
 func encodeNode(n Node) []byte {
-	return appendProps(codec.AppendString(nil, n.Type), n.Props)
+	return codec.AppendProps(codec.AppendString(nil, n.Type), n.Props)
 }
 
 // decodeNode reads type and properties; name and degree live under other keys.
 func decodeNode(v []byte) (Node, error) {
 	r := codec.NewReader(v)
 	n := Node{Type: r.String()}
-	var err error
-	if n.Props, err = readProps(r); err == nil {
-		err = r.Done()
-	}
-	return n, corrupt(err)
+	n.Props = r.Props()
+	return n, corrupt(r.Done())
 }
 
 func encodeEdge(e Edge) []byte {
-	return appendProps(appendWeight(nil, e.Weight), e.Props)
+	return codec.AppendProps(appendWeight(nil, e.Weight), e.Props)
 }
 
 // decodeEdge reads weight and properties; the ends and the type are in the key.
 func decodeEdge(v []byte) (Edge, error) {
 	r := codec.NewReader(v)
 	e := Edge{Weight: r.Float64()}
-	var err error
-	if e.Props, err = readProps(r); err == nil {
-		err = r.Done()
-	}
-	return e, corrupt(err)
+	e.Props = r.Props()
+	return e, corrupt(r.Done())
 }
 
 func corrupt(err error) error {

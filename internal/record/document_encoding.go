@@ -90,7 +90,7 @@ func appendVersion(b []byte, v *Version) []byte {
 	b = codec.AppendUvarint(b, v.Rev)
 	b = codec.AppendString(b, v.Hash)
 	b = codec.AppendString(b, v.Path)
-	b = appendMetadata(b, v.Metadata)
+	b = codec.AppendProps(b, v.Metadata)
 	b = appendTime(b, v.Time)
 	b = codec.AppendInt(b, v.Bytes)
 	b = codec.AppendInt(b, v.Removed)
@@ -112,7 +112,7 @@ func readVersion(r *codec.Reader) *Version {
 		return nil
 	}
 	v := &Version{Rev: r.Uvarint(), Hash: r.String(), Path: r.String()}
-	v.Metadata = readMetadata(r)
+	v.Metadata = r.Props()
 	v.Time, v.Bytes, v.Removed = readTime(r), r.Int(), r.Int()
 	v.Track, v.EnqueuedAt, v.Priority = r.String(), r.Varint(), int8(r.Byte())
 	v.Chunker = r.String()

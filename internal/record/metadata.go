@@ -6,12 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/glimdb/db/internal/codec"
 )
 
 // Metadata are a document's own keys and values. A value is a string, bool, int64, finite float64 or []string.
@@ -27,68 +24,6 @@ func (m Metadata) Equal(other Metadata) bool {
 		}
 		return !isList && !both && a == b
 	})
-}
-
-// Type tags of stored values. They are on disk.
-const (
-	metaString byte = 's'
-	metaBool   byte = 'b'
-	metaInt    byte = 'i'
-	metaFloat  byte = 'f'
-	metaList   byte = 'l'
-)
-
-// appendMetadata stores m, sorted by key. Values of other types are stored as empty strings; package index lets
-// none in.
-func appendMetadata(b []byte, m Metadata) []byte {
-	b = codec.AppendUvarint(b, uint64(len(m)))
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		b = codec.AppendString(b, k)
-		switch v := m[k].(type) {
-		case bool:
-			b = codec.AppendBool(append(b, metaBool), v)
-		case int64:
-			b = codec.AppendVarint(append(b, metaInt), v)
-		case float64:
-			b = codec.AppendFloat64(append(b, metaFloat), v)
-		case []string:
-			b = codec.AppendStrings(append(b, metaList), v)
-		default:
-			s, _ := v.(string)
-			b = codec.AppendString(append(b, metaString), s)
-		}
-	}
-	return b
-}
-
-// readMetadata reads what appendMetadata wrote.
-func readMetadata(r *codec.Reader) (m Metadata) {
-	n := r.Int()
-	for i := 0; i < n && r.Err() == nil; i++ {
-		if m == nil {
-			m = make(Metadata)
-		}
-		k := r.String()
-		switch r.Byte() {
-		case metaString:
-			m[k] = r.String()
-		case metaBool:
-			m[k] = r.Bool()
-		case metaInt:
-			m[k] = r.Varint()
-		case metaFloat:
-			f := r.Float64()
-			if math.IsNaN(f) || math.IsInf(f, 0) {
-				r.Fail("metadata that is no number")
-			}
-			m[k] = f
-		case metaList:
-			m[k] = r.Strings()
-		default:
-			r.Fail("metadata of an unknown type")
-		}
-	}
-	return m
 }
 
 // MarshalJSON writes values as JSON has them. A float64 always has a point or an exponent, so that UnmarshalJSON
