@@ -132,10 +132,8 @@ func (a *graphAttempt) unchanged() bool {
 // in the order of documents, whatever came since: nothing but its own records knows the number.
 func (a *graphAttempt) check(b *kv.Batch) error {
 	p := a.p
-	if p.cfg.Admit != nil {
-		if err := p.cfg.Admit(b); err != nil {
-			return err
-		}
+	if err := p.admit(b); err != nil {
+		return err
 	}
 	if err := p.checkModels(b); err != nil {
 		return err

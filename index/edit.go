@@ -49,10 +49,8 @@ func (p *Pipeline) edit(ctx context.Context, op string, names []string, do func(
 		return err
 	}
 	w.check = func(b *kv.Batch) error {
-		if p.cfg.Admit != nil {
-			if err := p.cfg.Admit(b); err != nil {
-				return err
-			}
+		if err := p.admit(b); err != nil {
+			return err
 		}
 		return c.check(b, w.plan)
 	}

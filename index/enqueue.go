@@ -128,10 +128,8 @@ type enqueueing struct {
 
 func (e *enqueueing) stage(b *kv.Batch, list []incoming) error {
 	p := e.p
-	if p.cfg.Admit != nil {
-		if err := p.cfg.Admit(b); err != nil {
-			return err
-		}
+	if err := p.admit(b); err != nil {
+		return err
 	}
 	if err := p.checkModels(b); err != nil {
 		return err

@@ -98,6 +98,14 @@ func (p *Pipeline) checkModel(c *vector.Collection) error {
 	return &ModelError{StoredModel: have.Model, StoredDim: have.Dim, GivenModel: e.ID(), GivenDim: e.Dim()}
 }
 
+// admit lets the owner of the store refuse a change, or stage what belongs to the first one.
+func (p *Pipeline) admit(b *kv.Batch) error {
+	if p.cfg.Admit == nil {
+		return nil
+	}
+	return p.cfg.Admit(b)
+}
+
 // checkModels refuses another embedder before anything is written.
 func (p *Pipeline) checkModels(r kv.Reader) error {
 	c, err := p.cfg.Vectors.Collection(r, p.cfg.Workspace, record.ChunkCollection)

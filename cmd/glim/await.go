@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -73,4 +75,16 @@ func openInput(ctx context.Context, name string) (io.ReadCloser, os.FileInfo, er
 		io.Reader
 		io.Closer
 	}{newWaiter(ctx, f), f}, st, nil
+}
+
+// given opens the one file that a command may be given, or standard input without one, and tells its name.
+func (a *app) given(ctx context.Context, args []string) (io.ReadCloser, string, error) {
+	if len(args) == 0 || args[0] == stdinArg {
+		return io.NopCloser(a.in), "standard input", nil
+	}
+	f, _, err := openInput(ctx, args[0])
+	if errors.Is(err, fs.ErrNotExist) {
+		err = notFound("", "no file %s", args[0])
+	}
+	return f, args[0], err
 }

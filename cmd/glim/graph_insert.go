@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"slices"
 
@@ -36,19 +35,11 @@ extract anything. It is listed and deleted like other documents.
   glim delete triples`,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			r, name := a.in, "standard input"
-			if len(given) == 1 && given[0] != stdinArg {
-				name = given[0]
-				f, _, err := openInput(cmd.Context(), name)
-				if errors.Is(err, fs.ErrNotExist) {
-					return notFound("", "no file %s", name)
-				}
-				if err != nil {
-					return err
-				}
-				defer f.Close()
-				r = f
+			r, name, err := a.given(cmd.Context(), given)
+			if err != nil {
+				return err
 			}
+			defer r.Close()
 			g, err := readGraph(r)
 			if err != nil {
 				return &failure{code: exitUsage, what: name + " is no graph: " + plain(err), hint: "see `glim graph insert --help` for its form", err: err}

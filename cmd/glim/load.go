@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io/fs"
 
 	"github.com/glimdb/db"
 	"github.com/spf13/cobra"
@@ -17,19 +16,11 @@ func (a *app) loadCommand() *cobra.Command {
   zstdcat backup.jsonl.zst | glim load --db restored.db`,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			r, name := a.in, "standard input"
-			if len(given) == 1 && given[0] != stdinArg {
-				name = given[0]
-				f, _, err := openInput(cmd.Context(), name)
-				if errors.Is(err, fs.ErrNotExist) {
-					return notFound("", "no file %s", name)
-				}
-				if err != nil {
-					return err
-				}
-				defer f.Close()
-				r = f
+			r, name, err := a.given(cmd.Context(), given)
+			if err != nil {
+				return err
 			}
+			defer r.Close()
 			loaded := false
 			return a.creating(func() bool { return !loaded }, func(d *db.DB) error {
 				n, err := d.Load(cmd.Context(), r)
