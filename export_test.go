@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/testkit/replay"
 )
 
 // exportedTo exports one part, or several.
@@ -52,55 +52,23 @@ type graphML struct {
 
 func parseGraphML(t *testing.T, s string) graphML {
 	t.Helper()
-	type data struct {
-		Key   string `xml:"key,attr"`
-		Value string `xml:",chardata"`
-	}
-	var doc struct {
-		Keys []struct {
-			ID   string `xml:"id,attr"`
-			Name string `xml:"attr.name,attr"`
-		} `xml:"key"`
-		Nodes []struct {
-			ID   string `xml:"id,attr"`
-			Data []data `xml:"data"`
-		} `xml:"graph>node"`
-		Edges []struct {
-			Source string `xml:"source,attr"`
-			Target string `xml:"target,attr"`
-			Data   []data `xml:"data"`
-		} `xml:"graph>edge"`
-	}
-	if err := xml.Unmarshal([]byte(s), &doc); err != nil {
+	doc, err := replay.ParseGraphML([]byte(s))
+	if err != nil {
 		t.Fatalf("%v in\n%s", err, s)
-	}
-	names := make(map[string]string)
-	for _, k := range doc.Keys {
-		names[k.ID] = k.Name
-	}
-	attributes := func(list []data) map[string]string {
-		out := make(map[string]string)
-		for _, d := range list {
-			if names[d.Key] == "" {
-				t.Errorf("undeclared key %q", d.Key)
-			}
-			out[names[d.Key]] = d.Value
-		}
-		return out
 	}
 	g := graphML{make(map[string]map[string]string), make(map[string][]map[string]string)}
 	for _, n := range doc.Nodes {
 		if g.nodes[n.ID] != nil {
 			t.Errorf("node %q twice", n.ID)
 		}
-		g.nodes[n.ID] = attributes(n.Data)
+		g.nodes[n.ID] = n.Attributes
 	}
 	for _, e := range doc.Edges {
 		if g.nodes[e.Source] == nil || g.nodes[e.Target] == nil {
 			t.Errorf("edge %q - %q without its ends", e.Source, e.Target)
 		}
 		key := e.Source + "|" + e.Target
-		g.edges[key] = append(g.edges[key], attributes(e.Data))
+		g.edges[key] = append(g.edges[key], e.Attributes)
 	}
 	return g
 }

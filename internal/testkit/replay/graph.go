@@ -34,8 +34,26 @@ type Edge struct {
 // separator joins several values in one attribute of the recorded graph.
 const separator = "<SEP>"
 
-// LoadGraph reads the GraphML file of the folder dir.
-func LoadGraph(dir string) (*Graph, error) {
+// GraphML is what a GraphML file holds, attributes by name.
+type GraphML struct {
+	Nodes []GraphMLNode
+	Edges []GraphMLEdge
+}
+
+// GraphMLNode is a node of a file.
+type GraphMLNode struct {
+	ID         string
+	Attributes map[string]string
+}
+
+// GraphMLEdge is an edge of a file.
+type GraphMLEdge struct {
+	Source, Target string
+	Attributes     map[string]string
+}
+
+// ParseGraphML reads a GraphML file; an attribute that it does not declare is an error.
+func ParseGraphML(file []byte) (*GraphML, error) {
 	type data struct {
 		Key   string `xml:"key,attr"`
 		Value string `xml:",chardata"`
@@ -44,7 +62,6 @@ func LoadGraph(dir string) (*Graph, error) {
 		Keys []struct {
 			ID   string `xml:"id,attr"`
 			Name string `xml:"attr.name,attr"`
-			For  string `xml:"for,attr"`
 		} `xml:"key"`
 		Nodes []struct {
 			ID   string `xml:"id,attr"`
@@ -56,31 +73,52 @@ func LoadGraph(dir string) (*Graph, error) {
 			Data   []data `xml:"data"`
 		} `xml:"graph>edge"`
 	}
-	b, err := os.ReadFile(filepath.Join(dir, "graph_chunk_entity_relation.graphml"))
-	if err != nil {
-		return nil, fmt.Errorf("replay: load graph: %w", err)
-	}
-	if err := xml.Unmarshal(b, &doc); err != nil {
-		return nil, fmt.Errorf("replay: load graph: %w", err)
+	if err := xml.Unmarshal(file, &doc); err != nil {
+		return nil, err
 	}
 	names := map[string]string{}
 	for _, k := range doc.Keys {
 		names[k.ID] = k.Name
 	}
-	attrs := func(ds []data) map[string]string {
+	var undeclared error
+	attributes := func(list []data) map[string]string {
 		out := map[string]string{}
-		for _, d := range ds {
-			out[names[d.Key]] = d.Value
+		for _, d := range list {
+			name, ok := names[d.Key]
+			if !ok {
+				undeclared = fmt.Errorf("undeclared key %q", d.Key)
+			}
+			out[name] = d.Value
 		}
 		return out
 	}
+	g := &GraphML{}
+	for _, n := range doc.Nodes {
+		g.Nodes = append(g.Nodes, GraphMLNode{n.ID, attributes(n.Data)})
+	}
+	for _, e := range doc.Edges {
+		g.Edges = append(g.Edges, GraphMLEdge{e.Source, e.Target, attributes(e.Data)})
+	}
+	return g, undeclared
+}
+
+// LoadGraph reads the GraphML file of the folder dir.
+func LoadGraph(dir string) (*Graph, error) {
+	b, err := os.ReadFile(filepath.Join(dir, "graph_chunk_entity_relation.graphml"))
+	if err != nil {
+		return nil, fmt.Errorf("replay: load graph: %w", err)
+	}
+	doc, err := ParseGraphML(b)
+	if err != nil {
+		return nil, fmt.Errorf("replay: load graph: %w", err)
+	}
 	g := &Graph{Nodes: map[string]Node{}, Edges: map[[2]string]Edge{}}
 	for _, n := range doc.Nodes {
-		a := attrs(n.Data)
+		a := n.Attributes
 		g.Nodes[n.ID] = Node{Type: a["entity_type"], Fragments: strings.Split(a["description"], separator), Sources: set(a["source_id"], separator)}
 	}
 	for _, e := range doc.Edges {
-		a := attrs(e.Data)
+		a := e.Attributes
 		w, err := strconv.ParseFloat(a["weight"], 64)
 		if err != nil {
 			return nil, fmt.Errorf("replay: load graph: edge %s - %s: %w", e.Source, e.Target, err)
