@@ -104,8 +104,8 @@ const codeMax = 127
 // the squares of smaller values leave the range in which float32 is exact enough for the bounds.
 const smallest = 1e-12
 
-// encode fills codes with the rounded row and returns what ties the two together: row ≈ scale · codes. The residual is rounded
-// up, so that comparisons built on it stay true in float arithmetic.
+// encode fills codes with the rounded row and returns what ties the two together: row ≈ scale · codes. The
+// residual is rounded up, so that comparisons built on it stay true in float arithmetic.
 func encode(row []float32, codes []int8) (f facts, scale float32) {
 	m := simd.AbsMax(row)
 	root := float32(math.Sqrt(float64(len(row))))
