@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/glimdb/db"
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/vector"
 	"github.com/spf13/cobra"
 )
@@ -131,8 +132,7 @@ func explainVectors(err error, f *failure) bool {
 	case isParameter:
 		f.what = fmt.Sprintf("%s is %v, want %s", p.Field, p.Value, p.Want)
 	case isConfig:
-		f.what = fmt.Sprintf("collection %q has metric %v, %s and model %q; asked for were %v, %d and %q", c.Collection,
-			c.Stored.Metric, count(c.Stored.Dim, "dimension"), c.Stored.Model, c.Asked.Metric, c.Asked.Dim, c.Asked.Model)
+		f.what = fmt.Sprintf("collection %q was created with %s", c.Collection, differences(&c.Stored, &c.Asked))
 		f.hint = "import into another collection, or leave the flags out"
 	case errors.Is(err, db.ErrReserved):
 		f.hint = "choose another name for vectors of your own"
@@ -142,4 +142,28 @@ func explainVectors(err error, f *failure) bool {
 	}
 	f.code = exitUsage
 	return true
+}
+
+// differences names what two configurations have otherwise: "metric l2, not cosine; M 16, not 8".
+func differences(stored, asked *vector.Config) string {
+	var parts []string
+	for _, d := range []struct {
+		name       string
+		have, want any
+	}{
+		{"metric", stored.Metric, asked.Metric},
+		{"dimension", stored.Dim, asked.Dim},
+		{"model", brief.Quote(stored.Model), brief.Quote(asked.Model)},
+		{"kind", stored.Kind, asked.Kind},
+		{"quantization", stored.Quantization, asked.Quantization},
+		{"M", stored.M, asked.M},
+		{"efConstruction", stored.EfConstruction, asked.EfConstruction},
+		{"extended candidates", stored.ExtendCandidates, asked.ExtendCandidates},
+		{"kept pruned links", stored.KeepPruned, asked.KeepPruned},
+	} {
+		if d.have != d.want {
+			parts = append(parts, fmt.Sprintf("%s %v, not %v", d.name, d.have, d.want))
+		}
+	}
+	return strings.Join(parts, "; ")
 }

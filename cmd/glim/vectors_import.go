@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,8 @@ func (a *app) vectorsImport() *cobra.Command {
 		Use:   "import NAME FILE...",
 		Short: "Read files of vectors into a collection",
 		Long: `Import puts the vectors of files into a collection, which it creates when there is none; the first vector then decides the
-dimension. A vector whose id is there already replaces the one before it. The ending of a file's name tells its format, or
+dimension. A vector whose id is there already replaces the one before it. What flags say of the collection must be what it was
+created with; without them it stays as it is. The ending of a file's name tells its format, or
 --format does, which standard input (-) needs:
 ` + about.String() + `
 
@@ -117,10 +119,7 @@ func (a *app) importVectors(cmd *cobra.Command, name string, files []string, f v
 			return err
 		}
 	}
-	made := func(c vector.Config) bool { // what was asked for explicitly must fit what is there
-		return (!cmd.Flags().Changed("metric") || c.Metric == config.Metric) && (!cmd.Flags().Changed("model") || c.Model == config.Model)
-	}
-	imp := &importer{a: a, name: name, config: config, fits: made, flags: f, progress: newVectorProgress(a.err)}
+	imp := &importer{a: a, name: name, config: config, given: cmd.Flags().Changed, flags: f, progress: newVectorProgress(a.err)}
 	return a.creating(func() bool { return imp.committed == 0 }, func(d *db.DB) error {
 		defer imp.progress.end()
 		imp.d = d
@@ -145,7 +144,7 @@ type importer struct {
 	d        *db.DB
 	name     string
 	config   vector.Config
-	fits     func(vector.Config) bool
+	given    func(flag string) bool
 	flags    vectorsImportFlags
 	progress *vectorProgress
 
@@ -254,12 +253,30 @@ func (p *importer) collection(tx *db.Tx, dim int) (*db.Vectors, error) {
 	if v.OfDocuments() {
 		return nil, fmt.Errorf("import into collection %q: %w", p.name, db.ErrReserved)
 	}
-	if c := v.Config(); !p.fits(c) {
-		asked := p.config
-		asked.Dim = c.Dim
-		return nil, &vector.ConfigError{Collection: p.name, Stored: c, Asked: asked}
+	if c := v.Config(); p.asked(c) != c {
+		return nil, &vector.ConfigError{Collection: p.name, Stored: c, Asked: p.asked(c)}
 	}
 	return v, nil
+}
+
+// asked is a stored configuration as the flags that were given would have it.
+func (p *importer) asked(stored vector.Config) vector.Config {
+	c := stored
+	for flag, set := range map[string]func(){
+		"metric":            func() { c.Metric = p.config.Metric },
+		"model":             func() { c.Model = p.config.Model },
+		"kind":              func() { c.Kind = p.config.Kind },
+		"quantization":      func() { c.Quantization = p.config.Quantization },
+		"m":                 func() { c.M = cmp.Or(p.config.M, vector.DefaultM) },
+		"ef-construction":   func() { c.EfConstruction = cmp.Or(p.config.EfConstruction, vector.DefaultEfConstruction) },
+		"extend-candidates": func() { c.ExtendCandidates = p.config.ExtendCandidates },
+		"keep-pruned":       func() { c.KeepPruned = p.config.KeepPruned },
+	} {
+		if p.given(flag) {
+			set()
+		}
+	}
+	return c
 }
 
 // badVector is a vector that the collection refused.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/glimdb/db"
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/vector"
 	"github.com/spf13/cobra"
 )
@@ -58,7 +59,7 @@ distances negated: larger is nearer.`,
 				if err != nil {
 					return err
 				}
-				return a.searchVectors(v, q, f, len(given) == 1)
+				return a.searchVectors(v, given, q, f)
 			})
 		},
 	}
@@ -87,13 +88,17 @@ func (a *app) queryVector(v *db.Vectors, given []string, id string) ([]float32, 
 		}
 	}
 	q, reason := parseValues(raw)
-	if reason != "" {
+	switch {
+	case reason != "":
 		return nil, usage("%s", reason)
+	case v.Config().Metric == vector.Cosine && len(q) == v.Config().Dim && !slices.ContainsFunc(q, func(x float32) bool { return x != 0 }):
+		return nil, usage("the vector is zero, which has no direction: under cosine nothing is near it")
 	}
 	return q, nil
 }
 
-func (a *app) searchVectors(v *db.Vectors, q []float32, f vectorsSearchFlags, stored bool) error {
+func (a *app) searchVectors(v *db.Vectors, given []string, q []float32, f vectorsSearchFlags) error {
+	stored := len(given) == 1
 	var info vector.SearchInfo
 	o := vector.SearchOptions{K: f.k, Ef: f.ef, Exact: f.exact, Info: &info}
 	if stored { // itself is found, too
@@ -115,10 +120,17 @@ func (a *app) searchVectors(v *db.Vectors, q []float32, f vectorsSearchFlags, st
 		for _, h := range hits {
 			out.Hits = append(out.Hits, foundVector(h))
 		}
-		return a.out.json(out)
+		if err := a.out.json(out); err != nil {
+			return err
+		}
 	}
-	if len(hits) == 0 {
-		a.out.printf("nothing found\n")
+	switch {
+	case len(hits) == 0 && stored:
+		return notFound("", "nothing found: collection %s holds no other vector", brief.Quote(given[0]))
+	case len(hits) == 0:
+		return notFound("", "nothing found: collection %s is empty", brief.Quote(given[0]))
+	case a.json:
+		return nil
 	}
 	for _, h := range hits {
 		a.out.printf("%12.6f  %s\n", h.Score+0, h.ID) // no negative zero
