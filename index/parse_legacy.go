@@ -49,7 +49,7 @@ func (p *parser) record2025(f []string) {
 		p.entity(f[1], f[2], f[3])
 	case len(f) == 5 && strings.Contains(f[0], "relation"):
 		p.relation(f[1], f[2], f[3], f[4])
-	case len(f) > 1:
+	case len(f) > 1, len(f) == 1 && prefixWord(f[0]) != noRecord: // a prefix alone: the reply broke off in a record
 		p.out.Report.dropped(DropFieldCount)
 	}
 }
