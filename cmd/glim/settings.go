@@ -15,7 +15,6 @@ import (
 
 	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/llm"
-	"github.com/glimdb/db/llm/openai"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
@@ -139,7 +138,7 @@ func (s *settings) validate() error {
 		return usage("timeout is %v: want a duration above 0, such as 90s or 2m", s.Timeout)
 	case s.Retries < 0 || s.Retries > maxRetries:
 		return usage("retries is %d: want 0 to %d", s.Retries, maxRetries)
-	case s.EmbedModel != "" && s.EmbedDim == 0 && openai.KnownDim(s.EmbedModel) == 0 && !s.Offline:
+	case s.EmbedModel != "" && s.EmbedDim == 0 && llm.KnownDim(s.EmbedModel) == 0 && !s.Offline:
 		return usage("embedding model %s needs --embed-dim, the length of its vectors", brief.Quote(s.EmbedModel))
 	}
 	_, err := pricesOf(s.Prices)

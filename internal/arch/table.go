@@ -27,8 +27,9 @@ var table = map[string]row{
 	"llm/token":           {tests: words("llm")},
 
 	// Providers and offline stand-ins implement llm's interfaces.
-	"llm/openai": {imports: words("llm")},
-	"llm/hashed": {imports: words("llm internal/lexical")},
+	"internal/endpoint": {imports: words("llm")}, // what clients of model servers have in common
+	"llm/openai":        {imports: words("llm internal/endpoint")},
+	"llm/hashed":        {imports: words("llm internal/lexical")},
 
 	// A bounded cache in a key space; db and whoever keeps derived bytes under a limit.
 	"internal/cache": {imports: words("kv internal/codec"), tests: words("wal")},

@@ -9,31 +9,32 @@ import (
 	"mime"
 	"net/http"
 
+	"github.com/glimdb/db/internal/endpoint"
 	"github.com/glimdb/db/llm"
 )
 
 // Chat is a chat model.
 type Chat struct {
-	*endpoint
+	*client
 	id string
 }
 
 var _ llm.Chat = (*Chat)(nil)
 
-// NewChat returns the chat model of c. It makes no call; a Config that cannot be used is a *ConfigError.
+// NewChat returns the chat model of c. It makes no call; a Config that cannot be used is a *llm.ConfigError.
 func NewChat(c Config) (*Chat, error) {
 	if c.ChatModel == "" {
-		return nil, &ConfigError{Field: "ChatModel", Problem: "is empty"}
+		return nil, &llm.ConfigError{Provider: provider, Field: "ChatModel", Problem: "is empty"}
 	}
-	e, err := c.endpoint()
+	e, err := c.client()
 	if err != nil {
 		return nil, err
 	}
-	id := "openai/" + c.ChatModel + "@" + e.base.Host
+	id := "openai/" + c.ChatModel + "@" + e.Host
 	if len(c.ChatParams) > 0 {
 		params, err := json.Marshal(c.ChatParams) // keys sorted
 		if err != nil {
-			return nil, &ConfigError{Field: "ChatParams", Problem: err.Error()}
+			return nil, &llm.ConfigError{Provider: provider, Field: "ChatParams", Problem: err.Error()}
 		}
 		id += string(params)
 	}
@@ -44,6 +45,9 @@ func NewChat(c Config) (*Chat, error) {
 func (c *Chat) ID() string { return c.id }
 
 const opChat = "chat"
+
+// doneEvent is the data of the last event.
+const doneEvent = "[DONE]"
 
 func (c *Chat) body(req llm.Request) map[string]any {
 	body := map[string]any{"model": c.ChatModel, "messages": req.Messages}
@@ -81,7 +85,7 @@ func (c unlimitedChat) Generate(ctx context.Context, req llm.Request) iter.Seq2[
 		// Breaking the loop ends the call, not only the reading.
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		resp, err := c.post(ctx, opChat, "chat/completions", c.body(req))
+		resp, err := c.Post(ctx, opChat, "chat/completions", c.body(req))
 		if err != nil {
 			yield(llm.Delta{}, err)
 			return
@@ -94,7 +98,7 @@ func (c unlimitedChat) Generate(ctx context.Context, req llm.Request) iter.Seq2[
 			return
 		}
 		if kind == "text/html" {
-			yield(llm.Delta{}, c.page(ctx, resp.Body))
+			yield(llm.Delta{}, c.Page(ctx, opChat, resp.Body))
 			return
 		}
 		c.stream(ctx, resp.Body, yield)
@@ -171,9 +175,9 @@ func (c *Chat) inner(p *completion) error {
 	if len(p.Error) == 0 || string(p.Error) == "null" {
 		return nil
 	}
-	code, message := parseError([]byte(`{"error":` + string(p.Error) + `}`))
-	failure := c.fail(opChat, c.excerpt(message), llm.ErrReply)
-	failure.Code = c.excerpt(code)
+	code, message := endpoint.ParseError([]byte(`{"error":` + string(p.Error) + `}`))
+	failure := c.Fail(opChat, c.Excerpt(message), llm.ErrReply)
+	failure.Code = c.Excerpt(code)
 	// Routers report the status of the server behind them as the code.
 	var status int
 	if json.Unmarshal([]byte(code), &status) == nil && http.StatusText(status) != "" {
@@ -184,31 +188,21 @@ func (c *Chat) inner(p *completion) error {
 	return failure
 }
 
-// page is the error of an HTML page with status 200, as login walls and proxies send it.
-func (c *Chat) page(ctx context.Context, body io.Reader) error {
-	data, err := io.ReadAll(io.LimitReader(body, errorBodyLimit))
-	if err != nil {
-		return c.broken(ctx, opChat, err)
-	}
-	_, text := parseError(data)
-	return c.unusable(opChat, "%s", c.excerpt(text))
-}
-
 func (c *Chat) whole(ctx context.Context, resp *http.Response) (llm.Delta, error) {
-	data, err := io.ReadAll(resp.Body)
+	data, err := c.Whole(ctx, opChat, resp.Body)
 	if err != nil {
-		return llm.Delta{}, c.broken(ctx, opChat, err)
+		return llm.Delta{}, err
 	}
 	var p completion
 	if err := json.Unmarshal(data, &p); err != nil {
-		_, text := parseError(data)
-		return llm.Delta{}, c.unusable(opChat, "not a chat completion: %s", c.excerpt(text))
+		_, text := endpoint.ParseError(data)
+		return llm.Delta{}, c.Unusable(opChat, "not a chat completion: %s", c.Excerpt(text))
 	}
 	if err := c.inner(&p); err != nil {
 		return llm.Delta{}, err
 	}
 	if len(p.Choices) == 0 {
-		return llm.Delta{}, c.unusable(opChat, "no choices")
+		return llm.Delta{}, c.Unusable(opChat, "no choices")
 	}
 	d := llm.Delta{Usage: llm.Usage{Calls: 1}}
 	p.take(&d)
@@ -225,12 +219,12 @@ func (c *Chat) stream(ctx context.Context, body io.Reader, yield func(llm.Delta,
 		choices bool
 		done    bool
 	)
-	for data, err := range events(body) {
+	for data, err := range endpoint.Events(body, doneEvent) {
 		if err != nil {
 			if state.Finish != "" && ctx.Err() == nil {
 				break // all was said
 			}
-			yield(llm.Delta{}, c.broken(ctx, opChat, err))
+			yield(llm.Delta{}, c.Broken(ctx, opChat, err))
 			return
 		}
 		if string(data) == doneEvent {
@@ -239,7 +233,7 @@ func (c *Chat) stream(ctx context.Context, body io.Reader, yield func(llm.Delta,
 		}
 		var p completion
 		if err := json.Unmarshal(data, &p); err != nil {
-			yield(llm.Delta{}, c.unusable(opChat, "not a piece of a chat completion: %s", c.excerpt(string(data))))
+			yield(llm.Delta{}, c.Unusable(opChat, "not a piece of a chat completion: %s", c.Excerpt(string(data))))
 			return
 		}
 		if err := c.inner(&p); err != nil {
@@ -257,10 +251,10 @@ func (c *Chat) stream(ctx context.Context, body io.Reader, yield func(llm.Delta,
 		yield(llm.Delta{}, ctx.Err())
 		return
 	case done && !choices:
-		yield(llm.Delta{}, c.unusable(opChat, "no choices"))
+		yield(llm.Delta{}, c.Unusable(opChat, "no choices"))
 		return
 	case state.Finish == "" && !done:
-		yield(llm.Delta{}, &llm.Error{Provider: c.name, Op: opChat, Status: http.StatusOK, Message: "the stream broke off", Err: io.ErrUnexpectedEOF})
+		yield(llm.Delta{}, c.BrokenOff(opChat))
 		return
 	case state.Finish == "":
 		state.Finish = llm.FinishStop

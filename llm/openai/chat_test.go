@@ -345,7 +345,7 @@ func TestRetriesOfAChain(t *testing.T) {
 		n++
 		switch n {
 		case 1:
-			w.Header().Set("Retry-After", "30")
+			w.Header().Set("Retry-After-Ms", "30")
 			object(429, `{"error":{"message":"Slow down"}}`)(w, r)
 		case 2:
 			reply(503, "text/html", "<html><title>busy</title></html>")(w, r)
@@ -359,7 +359,7 @@ func TestRetriesOfAChain(t *testing.T) {
 		return nil
 	}}, Timeout: time.Minute, Limiter: llm.NewLimiter(1)}
 	r, err := llm.Complete(t.Context(), chain.Chat(srv.chat(t)), hello)
-	if err != nil || r.Text != "moon" || n != 3 || len(waits) != 2 || waits[0] != 30*time.Second {
+	if err != nil || r.Text != "moon" || n != 3 || len(waits) != 2 || waits[0] != 30*time.Millisecond {
 		t.Errorf("%+v, %v, %d calls, waits %v", r, err, n, waits)
 	}
 }

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
-	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
+
+	"github.com/glimdb/db/internal/endpoint"
+	"github.com/glimdb/db/llm"
 )
+
+// provider is the name of this one in identities and errors.
+const provider = "openai"
 
 // DefaultBaseURL is OpenAI's own.
 const DefaultBaseURL = "https://api.openai.com/v1"
@@ -59,7 +61,7 @@ type Config struct {
 
 	// EmbedModel is the model for NewEmbedder.
 	EmbedModel string
-	// EmbedDim is the length of its vectors. 0 is allowed for models that KnownDim knows. For OpenAI's
+	// EmbedDim is the length of its vectors. 0 is allowed for models that llm.KnownDim knows. For OpenAI's
 	// text-embedding-3 models it may be less than the model's own and is then sent as "dimensions".
 	EmbedDim int
 	// SendDim sends EmbedDim as "dimensions" to any model.
@@ -72,17 +74,10 @@ type Config struct {
 	QueryPrefix, DocumentPrefix string
 }
 
-// ConfigError names the field of Config that cannot be used.
-type ConfigError struct {
-	Field, Problem string
-}
-
-func (e *ConfigError) Error() string { return "openai: " + e.Field + ": " + e.Problem }
-
 // FromEnv returns the configurations for chat and for embeddings that the environment describes; getenv is
 // os.Getenv or a stand-in. They differ when EnvEmbedBaseURL or EnvEmbedKey is set; a key is never sent to an
 // address it was not given for, so EnvEmbedBaseURL without EnvEmbedKey means no key. EnvTimeout holds for both. An
-// EnvEmbedDim that is no positive number, or an EnvTimeout that is no positive duration, is a *ConfigError.
+// EnvEmbedDim that is no positive number, or an EnvTimeout that is no positive duration, is a *llm.ConfigError.
 func FromEnv(getenv func(string) string) (chat, embed Config, err error) {
 	chat = Config{BaseURL: getenv(EnvBaseURL), Key: getenv(EnvKey), ChatModel: getenv(EnvChatModel)}
 	embed = Config{BaseURL: chat.BaseURL, Key: chat.Key, EmbedModel: getenv(EnvEmbedModel)}
@@ -94,120 +89,42 @@ func FromEnv(getenv func(string) string) (chat, embed Config, err error) {
 	}
 	if dim := getenv(EnvEmbedDim); dim != "" {
 		if embed.EmbedDim, err = strconv.Atoi(dim); err != nil || embed.EmbedDim < 1 {
-			return Config{}, Config{}, &ConfigError{Field: EnvEmbedDim, Problem: fmt.Sprintf("%q is no positive number", dim)}
+			return Config{}, Config{}, &llm.ConfigError{Provider: provider, Field: EnvEmbedDim, Problem: fmt.Sprintf("%q is no positive number", dim)}
 		}
 	}
 	if limit := getenv(EnvTimeout); limit != "" {
 		if chat.Timeout, err = time.ParseDuration(limit); err != nil || chat.Timeout <= 0 {
-			return Config{}, Config{}, &ConfigError{Field: EnvTimeout, Problem: fmt.Sprintf("%q is no positive duration such as 90s or 2m", limit)}
+			return Config{}, Config{}, &llm.ConfigError{Provider: provider, Field: EnvTimeout, Problem: fmt.Sprintf("%q is no positive duration such as 90s or 2m", limit)}
 		}
 		embed.Timeout = chat.Timeout
 	}
 	return chat, embed, nil
 }
 
-// knownDims are the vector lengths of models in wide use.
-var knownDims = map[string]int{
-	"text-embedding-3-small": 1536,
-	"text-embedding-3-large": 3072,
-	"text-embedding-ada-002": 1536,
-	"nomic-embed-text":       768,
-	"mxbai-embed-large":      1024,
-	"all-minilm":             384,
-	"bge-m3":                 1024,
-	"snowflake-arctic-embed": 1024,
-	"embeddinggemma":         768,
-}
-
-// KnownDim returns the length of the vectors of a model, or 0 when it is not known here. A tag (":latest") and
-// an owner ("BAAI/") are ignored.
-func KnownDim(model string) int {
-	name, _, _ := strings.Cut(strings.ToLower(model), ":")
-	return knownDims[name[strings.LastIndexByte(name, '/')+1:]]
-}
-
-// endpoint is a checked Config.
-type endpoint struct {
+// client is a checked Config and its server.
+type client struct {
 	Config
-	base    *url.URL
-	name    string   // for errors
-	secrets []string // for O1
+	*endpoint.Endpoint
 }
 
-const defaultMaxReply = 64 << 20
+// officialHost is that of DefaultBaseURL.
+const officialHost = "api.openai.com"
 
-func (c Config) endpoint() (*endpoint, error) {
+func (c Config) client() (*client, error) {
 	if c.BaseURL == "" {
 		c.BaseURL = DefaultBaseURL
 	}
-	base, err := url.Parse(c.BaseURL)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		// Not the address itself: it may hold a password.
-		return nil, &ConfigError{Field: "BaseURL", Problem: "want an address like " + DefaultBaseURL}
+	e, err := endpoint.New(endpoint.Config{Provider: provider, URL: c.BaseURL, Field: "BaseURL", Key: c.Key, Headers: c.Headers,
+		HTTPClient: c.HTTPClient, Timeout: c.Timeout, MaxReply: c.MaxReply}, officialHost)
+	if err != nil {
+		return nil, err
 	}
-	if strings.ContainsAny(c.Key, "\r\n") {
-		return nil, &ConfigError{Field: "Key", Problem: "contains a line break"}
-	}
-	if c.Timeout < 0 {
-		return nil, &ConfigError{Field: "Timeout", Problem: fmt.Sprintf("%v is negative", c.Timeout)}
-	}
-	if c.MaxReply <= 0 {
-		c.MaxReply = defaultMaxReply
-	}
-	if c.HTTPClient == nil {
-		c.HTTPClient = defaultClient()
-	}
-	c.Headers, c.ChatParams = maps.Clone(c.Headers), maps.Clone(c.ChatParams)
-	e := &endpoint{Config: c, base: base, name: "openai"}
-	official := base.Host == "api.openai.com"
-	if !official {
-		e.name = "openai@" + base.Host
-	}
-	if e.MaxTokensField == "" {
-		e.MaxTokensField = "max_tokens"
-		if official {
-			e.MaxTokensField = "max_completion_tokens"
+	c.ChatParams = maps.Clone(c.ChatParams)
+	if c.MaxTokensField == "" {
+		c.MaxTokensField = "max_tokens"
+		if e.Host == officialHost {
+			c.MaxTokensField = "max_completion_tokens"
 		}
 	}
-	secrets := append(slices.Collect(maps.Values(c.Headers)), c.Key)
-	if password, ok := base.User.Password(); ok {
-		secrets = append(secrets, password)
-	}
-	for _, values := range base.Query() {
-		secrets = append(secrets, values...)
-	}
-	// A short value ("en", "1") is no secret, and would be cut out of words.
-	const shortest = 6
-	for _, s := range secrets {
-		if len(s) >= shortest {
-			e.secrets = append(e.secrets, s)
-		}
-	}
-	// The longest first: one secret may be part of another.
-	slices.SortFunc(e.secrets, func(a, b string) int { return len(b) - len(a) })
-	return e, nil
+	return &client{c, e}, nil
 }
-
-// redact takes the secrets out of a text that a server wrote.
-func (e *endpoint) redact(text string) string {
-	for _, s := range e.secrets {
-		text = strings.ReplaceAll(text, s, "[redacted]")
-	}
-	return text
-}
-
-// defaultClient is shared, so that connections are. It is made at first use.
-var defaultClient = sync.OnceValue(func() *http.Client {
-	transport := http.DefaultTransport
-	if t, ok := transport.(*http.Transport); ok {
-		t = t.Clone()
-		// As many connections as calls may run at once stay open; the default is 2 a host.
-		t.MaxIdleConnsPerHost = 64
-		transport = t
-	}
-	return &http.Client{
-		Transport: transport,
-		// A redirect would turn the call into a GET, or send key and text to another place.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-})

@@ -10,9 +10,6 @@
 // Concurrency: Chat and Embedder are safe for concurrent use.
 //
 // Invariants:
-//   - O1: neither the key nor the value of a configured header is in an error or a log; of a reply an error holds
-//     a short excerpt at most.
-//   - O2: a stream that ends before the model said why it ended is an error, never a short reply.
-//   - O3: memory for one reply is bounded (Config.MaxReply).
-//   - O4: every failure is an *llm.Error or *llm.VectorError, or the context's error when that ended.
+//   - O1: a stream that ends before the model said why it ended is an error, never a short reply.
+//   - O2: every failure is an *llm.Error or *llm.VectorError, or the context's error when that ended.
 package openai

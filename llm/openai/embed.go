@@ -7,16 +7,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
+	"github.com/glimdb/db/internal/endpoint"
 	"github.com/glimdb/db/llm"
 )
 
 // Embedder is an embedding model.
 type Embedder struct {
-	*endpoint
+	*client
 	id      string
 	dim     int
 	sendDim bool
@@ -26,21 +26,21 @@ var _ llm.Embedder = (*Embedder)(nil)
 
 const opEmbed = "embed"
 
-// NewEmbedder returns the embedding model of c. It makes no call; a Config that cannot be used is a *ConfigError,
+// NewEmbedder returns the embedding model of c. It makes no call; a Config that cannot be used is a *llm.ConfigError,
 // which includes a model of unknown dimension: ask AskDim, or set EmbedDim.
 func NewEmbedder(c Config) (*Embedder, error) {
 	if c.EmbedModel == "" {
-		return nil, &ConfigError{Field: "EmbedModel", Problem: "is empty"}
+		return nil, &llm.ConfigError{Provider: provider, Field: "EmbedModel", Problem: "is empty"}
 	}
-	known := KnownDim(c.EmbedModel)
+	known := llm.KnownDim(c.EmbedModel)
 	dim := c.EmbedDim
 	if dim == 0 {
 		dim = known
 	}
 	if dim < 1 {
-		return nil, &ConfigError{Field: "EmbedDim", Problem: fmt.Sprintf("the length of the vectors of %s is not known", c.EmbedModel)}
+		return nil, &llm.ConfigError{Provider: provider, Field: "EmbedDim", Problem: fmt.Sprintf("the length of the vectors of %s is not known", c.EmbedModel)}
 	}
-	e, err := c.endpoint()
+	e, err := c.client()
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func NewEmbedder(c Config) (*Embedder, error) {
 		id += fmt.Sprintf("(%q,%q)", c.QueryPrefix, c.DocumentPrefix)
 	}
 	shortened := strings.HasPrefix(c.EmbedModel, "text-embedding-3-") && dim != known
-	return &Embedder{endpoint: e, id: id, dim: dim, sendDim: c.SendDim || shortened}, nil
+	return &Embedder{client: e, id: id, dim: dim, sendDim: c.SendDim || shortened}, nil
 }
 
 // AskDim embeds one word to learn the length of the model's vectors.
@@ -65,7 +65,7 @@ func AskDim(ctx context.Context, c Config) (int, error) {
 		return 0, err
 	}
 	if len(vecs) != 1 || len(vecs[0]) == 0 {
-		return 0, e.unusable(opEmbed, "%d vectors for one text", len(vecs))
+		return 0, e.Unusable(opEmbed, "%d vectors for one text", len(vecs))
 	}
 	return len(vecs[0]), nil
 }
@@ -122,18 +122,13 @@ func (e unlimitedEmbedder) Embed(ctx context.Context, texts []string, _ llm.Kind
 	if e.Base64 {
 		body["encoding_format"] = "base64"
 	}
-	resp, err := e.post(ctx, opEmbed, "embeddings", body)
+	data, err := e.Call(ctx, opEmbed, "embeddings", body)
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, e.broken(ctx, opEmbed, err)
-	}
 	vecs, tokens, err := parseVectors(data, len(texts))
 	if err != nil {
-		return nil, e.unusable(opEmbed, "%s", e.excerpt(err.Error()))
+		return nil, e.Unusable(opEmbed, "%s", e.Excerpt(err.Error()))
 	}
 	llm.NoteTokens(ctx, tokens)
 	return vecs, nil
@@ -156,11 +151,11 @@ func parseVectors(data []byte, texts int) (vecs [][]float32, tokens int, err err
 		if errors.Is(err, errVector) {
 			return nil, 0, err
 		}
-		_, text := parseError(data)
+		_, text := endpoint.ParseError(data)
 		return nil, 0, fmt.Errorf("not a list of embeddings: %s", text)
 	}
 	if len(body.Data) == 0 && len(body.Error) > 0 {
-		_, text := parseError(data)
+		_, text := endpoint.ParseError(data)
 		return nil, 0, errors.New(text)
 	}
 	vecs = make([][]float32, len(body.Data))

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -96,7 +95,7 @@ func TestConfigErrors(t *testing.T) {
 		"Timeout":    {ChatModel: "m", Timeout: -1},
 	} {
 		_, err := NewChat(cfg)
-		var bad *ConfigError
+		var bad *llm.ConfigError
 		if !errors.As(err, &bad) || bad.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
@@ -107,7 +106,7 @@ func TestConfigErrors(t *testing.T) {
 		"BaseURL":    {EmbedModel: "bge-m3", BaseURL: "ftp://x"},
 	} {
 		_, err := NewEmbedder(cfg)
-		var bad *ConfigError
+		var bad *llm.ConfigError
 		if !errors.As(err, &bad) || bad.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
@@ -116,7 +115,7 @@ func TestConfigErrors(t *testing.T) {
 
 func TestDimensions(t *testing.T) {
 	for model, want := range map[string]int{"text-embedding-3-small": 1536, "nomic-embed-text:latest": 768, "BAAI/bge-m3": 1024, "my-own": 0} {
-		if got := KnownDim(model); got != want {
+		if got := llm.KnownDim(model); got != want {
 			t.Errorf("%s: %d", model, got)
 		}
 	}
@@ -157,7 +156,7 @@ func TestFromEnv(t *testing.T) {
 		t.Errorf("%+v", embed)
 	}
 	for _, dim := range []string{"x", "0", "-1"} {
-		var bad *ConfigError
+		var bad *llm.ConfigError
 		if _, _, err := FromEnv(env(EnvEmbedDim, dim)); !errors.As(err, &bad) || bad.Field != EnvEmbedDim {
 			t.Errorf("%s: %v", dim, err)
 		}
@@ -170,39 +169,9 @@ func TestFromEnv(t *testing.T) {
 		t.Errorf("%v and %v, %v", chat.Timeout, embed.Timeout, err)
 	}
 	for _, limit := range []string{"x", "0s", "-1s", "30"} {
-		var bad *ConfigError
+		var bad *llm.ConfigError
 		if _, _, err := FromEnv(env(EnvTimeout, limit)); !errors.As(err, &bad) || bad.Field != EnvTimeout {
 			t.Errorf("%s: %v", limit, err)
-		}
-	}
-}
-
-func TestRetryAfter(t *testing.T) {
-	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	clock := func() time.Time { return now }
-	date := func(d time.Duration) string { return now.Add(d).Format(http.TimeFormat) }
-	for _, c := range []struct {
-		header map[string]string
-		want   time.Duration
-	}{
-		{nil, 0},
-		{map[string]string{"Retry-After": "7"}, 7 * time.Second},
-		{map[string]string{"Retry-After": "0.5"}, 500 * time.Millisecond},
-		{map[string]string{"Retry-After": "-1"}, 0},
-		{map[string]string{"Retry-After": "NaN"}, 0},
-		{map[string]string{"Retry-After": "soon"}, 0},
-		{map[string]string{"Retry-After": "1e300"}, 365 * 24 * time.Hour},
-		{map[string]string{"Retry-After": date(time.Minute)}, time.Minute},
-		{map[string]string{"Retry-After": date(-time.Minute)}, 0},
-		{map[string]string{"Retry-After": date(time.Hour + time.Minute), "Date": date(time.Hour)}, time.Minute},
-		{map[string]string{"Retry-After": "7", "Retry-After-Ms": "20"}, 20 * time.Millisecond},
-	} {
-		h := http.Header{}
-		for k, v := range c.header {
-			h.Set(k, v)
-		}
-		if got := retryAfter(h, clock); got != c.want {
-			t.Errorf("%v: %v, want %v", c.header, got, c.want)
 		}
 	}
 }

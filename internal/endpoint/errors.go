@@ -1,4 +1,4 @@
-package openai
+package endpoint
 
 import (
 	"bytes"
@@ -19,90 +19,52 @@ import (
 	"github.com/glimdb/db/llm"
 )
 
-// post sends body as JSON and returns the response of a call that the server accepted. The caller closes its
-// body, which is limited to MaxReply.
-func (e *endpoint) post(ctx context.Context, op, path string, body any) (*http.Response, error) {
-	data, err := json.Marshal(body)
+// Fail is a call that failed before a reply came.
+func (e *Endpoint) Fail(op, message string, err error) *llm.Error {
+	return &llm.Error{Provider: e.Name, Op: op, Message: message, Err: err}
+}
+
+// Unusable is a reply that cannot be understood. Texts of the server go through Excerpt first.
+func (e *Endpoint) Unusable(op, format string, args ...any) *llm.Error {
+	return &llm.Error{Provider: e.Name, Op: op, Status: http.StatusOK, Message: fmt.Sprintf(format, args...), Err: llm.ErrReply}
+}
+
+// BrokenOff is a stream that ended before the model said why.
+func (e *Endpoint) BrokenOff(op string) *llm.Error {
+	return &llm.Error{Provider: e.Name, Op: op, Status: http.StatusOK, Message: "the stream broke off", Err: io.ErrUnexpectedEOF}
+}
+
+// Page is the error of a reply that is no JSON although its status is 200, such as the HTML page of a login wall.
+func (e *Endpoint) Page(ctx context.Context, op string, body io.Reader) error {
+	data, err := io.ReadAll(io.LimitReader(body, errorBodyLimit))
 	if err != nil {
-		return nil, e.fail(op, "request cannot be written as JSON", err)
+		return e.Broken(ctx, op, err)
 	}
-	target := e.base.JoinPath(path)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), bytes.NewReader(data))
-	if err != nil {
-		return nil, e.fail(op, "bad request", nil)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "glim")
-	if e.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+e.Key)
-	}
-	for name, value := range e.Headers {
-		req.Header.Set(name, value)
-	}
-	resp, err := e.HTTPClient.Do(req)
-	if err != nil {
-		return nil, e.broken(ctx, op, err)
-	}
-	resp.Body = &limitedBody{ReadCloser: resp.Body, left: e.MaxReply}
-	if resp.StatusCode != http.StatusOK {
-		defer resp.Body.Close()
-		return nil, e.refused(ctx, op, resp)
-	}
-	return resp, nil
+	_, text := ParseError(data)
+	return e.Unusable(op, "%s", e.Excerpt(text))
 }
 
-// limitedBody fails, instead of ending early, when a body is too long.
-type limitedBody struct {
-	io.ReadCloser
-	left int64
-}
-
-var errTooLong = errors.New("reply is too long")
-
-func (b *limitedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		// The end may lie exactly here.
-		var one [1]byte
-		if n, err := b.ReadCloser.Read(one[:]); n == 0 {
-			return 0, err
-		}
-		return 0, errTooLong
-	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
-}
-
-func (e *endpoint) fail(op, message string, err error) *llm.Error {
-	return &llm.Error{Provider: e.name, Op: op, Message: message, Err: err}
-}
-
-// unusable is a reply that cannot be understood.
-func (e *endpoint) unusable(op, format string, args ...any) error {
-	return &llm.Error{Provider: e.name, Op: op, Status: http.StatusOK, Message: fmt.Sprintf(format, args...), Err: llm.ErrReply}
-}
-
-// broken is a connection that failed, or the end of the context.
-func (e *endpoint) broken(ctx context.Context, op string, err error) error {
+// Broken is a connection that failed, or the end of the context.
+func (e *Endpoint) Broken(ctx context.Context, op string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if errors.Is(err, errTooLong) {
-		return e.unusable(op, "more than %d bytes", e.MaxReply)
+		return e.Unusable(op, "more than %d bytes", e.config.MaxReply)
 	}
 	// A url.Error names the whole address, which may hold a key.
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		if u.Timeout() {
-			return e.fail(op, "", llm.ErrTimeout)
+			return e.Fail(op, "", llm.ErrTimeout)
 		}
 		err = u.Err
 	}
 	var certificate *tls.CertificateVerificationError
 	var dns *net.DNSError
 	if errors.As(err, &certificate) || errors.As(err, &dns) && dns.IsNotFound {
-		return e.fail(op, "", err) // will not pass by itself
+		return e.Fail(op, "", err) // will not pass by itself
 	}
-	return e.fail(op, "", fmt.Errorf("%w: %w", llm.ErrConnection, err))
+	return e.Fail(op, "", fmt.Errorf("%w: %w", llm.ErrConnection, err))
 }
 
 // errorBodyLimit is how much of an error's body is read, excerptLimit how much of that goes into an error.
@@ -112,20 +74,23 @@ const (
 )
 
 // refused makes an error of a response that is not 200.
-func (e *endpoint) refused(ctx context.Context, op string, resp *http.Response) error {
+func (e *Endpoint) refused(ctx context.Context, op string, resp *http.Response) error {
 	data, err := io.ReadAll(io.LimitReader(resp.Body, errorBodyLimit))
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	failure := &llm.Error{Provider: e.name, Op: op, Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header, time.Now)}
-	code, message := parseError(data)
-	failure.Code, failure.Message = e.excerpt(code), e.excerpt(message)
+	failure := &llm.Error{Provider: e.Name, Op: op, Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header, time.Now)}
+	code, message := ParseError(data)
+	failure.Code, failure.Message = e.Excerpt(code), e.Excerpt(message)
 	return failure
 }
 
-// excerpt is a text of a server, fit for an error: one line, valid, short, without secrets.
-func (e *endpoint) excerpt(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(e.redact(text), "\uFFFD")), " ")
+// Excerpt is a text of a server, fit for an error: one line, valid, short, without secrets.
+func (e *Endpoint) Excerpt(text string) string {
+	for _, s := range e.secrets {
+		text = strings.ReplaceAll(text, s, "[redacted]")
+	}
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	if len(text) <= excerptLimit {
 		return text
 	}
@@ -154,18 +119,18 @@ func (a apiError) code() string {
 	return a.Type
 }
 
-// parseError finds code and message in the body of an error: OpenAI's {"error": {...}}, the same in a list,
-// {"error": "text"}, {"message": "text"}, {"detail": ...}, an HTML page, or plain text.
-func parseError(data []byte) (code, message string) {
+// ParseError finds code and message in the body of an error: {"error": {...}}, the same in a list, {"error": "text"},
+// {"code": "x", "message": "text"}, {"detail": ...}, an HTML page, or plain text.
+func ParseError(data []byte) (code, message string) {
 	data = bytes.TrimSpace(data)
 	var list []json.RawMessage
 	if json.Unmarshal(data, &list) == nil && len(list) > 0 {
 		data = list[0]
 	}
 	var body struct {
-		Error   json.RawMessage `json:"error"`
-		Message string          `json:"message"`
-		Detail  json.RawMessage `json:"detail"`
+		apiError
+		Error  json.RawMessage `json:"error"`
+		Detail json.RawMessage `json:"detail"`
 	}
 	if json.Unmarshal(data, &body) == nil {
 		var inner apiError
@@ -176,7 +141,8 @@ func parseError(data []byte) (code, message string) {
 		case json.Unmarshal(body.Error, &text) == nil && text != "":
 			return "", text
 		case body.Message != "":
-			return "", body.Message
+			body.Type = "" // "error", "object": of no use
+			return body.code(), body.Message
 		case json.Unmarshal(body.Detail, &text) == nil && text != "":
 			return "", text
 		}
