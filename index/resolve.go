@@ -9,10 +9,7 @@ import (
 	"github.com/glimdb/db/kv"
 )
 
-// resolver tells which entity or relation source records count for. Documents name things as they do, and their
-// records stay under these names; decisions of people (record.Manual) say that two names are one entity, or
-// that a name counts for nothing. An object below is a name or a pair as documents have it; the target of an
-// object is the entity or relation in the graph, under the name that people see.
+// resolver tells which entity or relation source records count for, by what people decided (record.Decisions).
 //
 // It reads each decision once, through the reader it is pointed at, and belongs to one goroutine.
 type resolver struct {
@@ -83,14 +80,8 @@ func (n *resolver) decided(o record.Object) (*record.Manual, error) {
 	return &m, nil
 }
 
-// name returns the name that an entity goes by, whether or not anything speaks of it.
-func (n *resolver) name(name string) (string, error) {
-	m, err := n.decided(record.EntityObject(name))
-	if err == nil && m != nil && m.AliasOf != "" {
-		name = m.AliasOf
-	}
-	return name, err
-}
+// name is record.Decisions.Name.
+func (n *resolver) name(name string) (string, error) { return record.Decisions(n.decided).Name(name) }
 
 // names returns all names of the entity that goes by name, that one first.
 func (n *resolver) names(name string) ([]string, error) {
@@ -101,42 +92,21 @@ func (n *resolver) names(name string) ([]string, error) {
 	return append([]string{name}, m.Aliases...), nil
 }
 
-// target returns what the records of an object count for; active is false when they count for nothing: the
-// object or one of its ends was deleted, or both ends are one entity.
+// target is record.Decisions.Target.
 func (n *resolver) target(o record.Object) (target record.Object, active bool, err error) {
 	if n.plain {
 		return o, true, nil
 	}
-	if active, err = n.counts(o); err != nil || !active {
-		return o, false, err
-	}
-	return n.goesBy(o)
+	return record.Decisions(n.decided).Target(o)
 }
 
-// goesBy returns the object under the names that entities go by; ok is false for a pair of one entity.
+// goesBy is record.Decisions.GoesBy.
 func (n *resolver) goesBy(o record.Object) (_ record.Object, ok bool, err error) {
-	a, err := n.name(o.A)
-	if err != nil || !o.IsRelation() {
-		return record.EntityObject(a), true, err
-	}
-	b, err := n.name(o.B)
-	return record.RelationObject(a, b), a != b, err
+	return record.Decisions(n.decided).GoesBy(o)
 }
 
-// counts reports whether neither the object nor one of its ends was deleted.
-func (n *resolver) counts(o record.Object) (bool, error) {
-	parts := []record.Object{o}
-	if o.IsRelation() {
-		parts = append(parts, record.EntityObject(o.A), record.EntityObject(o.B))
-	}
-	for _, part := range parts {
-		m, err := n.decided(part)
-		if err != nil || m != nil && m.Deleted {
-			return false, err
-		}
-	}
-	return true, nil
-}
+// counts is record.Decisions.Counts.
+func (n *resolver) counts(o record.Object) (bool, error) { return record.Decisions(n.decided).Counts(o) }
 
 // group returns every object whose records would count for the same target if nothing were deleted, o's own name
 // first when entities go by it: the names of one entity, or all pairs of names of two (of one, when both ends of o

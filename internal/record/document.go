@@ -148,6 +148,12 @@ func (d *Document) Waits() bool {
 // DocumentPrefix covers all documents of a workspace, by id.
 func DocumentPrefix(ws string) []byte { return space.In(ws, space.Document) }
 
+// DocumentsPrefix covers the documents of a workspace whose ids begin with idPrefix, by id.
+func DocumentsPrefix(ws, idPrefix string) []byte {
+	key := DocumentKey(ws, idPrefix)
+	return key[:len(key)-len(codec.AppendKeyString(nil, ""))] // without the end mark: ids that go on
+}
+
 // DocumentKey is the key of one document.
 func DocumentKey(ws, id string) []byte { return codec.AppendKeyString(DocumentPrefix(ws), id) }
 
