@@ -46,3 +46,19 @@ func float32sGo(dst []float32, src []byte) {
 		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))
 	}
 }
+
+// Int8s fills dst from a byte a value; src holds exactly that many.
+func Int8s(dst []int8, src []byte) {
+	checkSame(len(dst), len(src))
+	if len(dst) > 0 {
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), len(dst)), src)
+	}
+}
+
+// AppendInt8s appends the values of src, a byte each, as Int8s reads them.
+func AppendInt8s(dst []byte, src []int8) []byte {
+	if len(src) == 0 {
+		return dst
+	}
+	return append(dst, unsafe.Slice((*byte)(unsafe.Pointer(&src[0])), len(src))...)
+}

@@ -32,3 +32,18 @@ func TestFloat32s(t *testing.T) {
 		}
 	}
 }
+
+func TestInt8s(t *testing.T) {
+	for n := 0; n <= 256; n++ {
+		want, raw := make([]int8, n), make([]byte, n)
+		for i := range want {
+			want[i], raw[i] = int8(i), byte(int8(i))
+		}
+		got := make([]int8, n)
+		Int8s(got, raw)
+		head := []byte{7}
+		if b := AppendInt8s(head, want); !slices.Equal(got, want) || b[0] != 7 || !slices.Equal(b[1:], raw) {
+			t.Fatalf("%d values: %v read, %v appended", n, got, b)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package oplog
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -63,20 +62,11 @@ func (l *Log) openHeader(v []byte, rest func(*codec.Reader) error) (header, erro
 		return header{}, corrupt("header: version %d, not %d", version, l.o.Version)
 	}
 	key := l.key(kindHeader)
-	v, err := unseal(key, v)
+	v, err := codec.Unseal(key, v)
 	if err != nil {
-		return header{}, err
+		return header{}, corrupt("%w", err)
 	}
 	return l.decodeHeader(v, rest)
-}
-
-// unseal returns what the checksum at the end of the value under key agrees with.
-func unseal(key, v []byte) ([]byte, error) {
-	n := len(v) - 4
-	if n < 0 || binary.LittleEndian.Uint32(v[n:]) != sum(key, v[:n]) {
-		return nil, corrupt("key %x: the checksum of %d bytes is wrong", key, len(v))
-	}
-	return v[:n], nil
 }
 
 func (l *Log) decodeHeader(v []byte, rest func(*codec.Reader) error) (h header, err error) {
@@ -108,8 +98,8 @@ func value(r kv.Reader, key []byte, decode func(*codec.Reader) error) error {
 	if err != nil {
 		return fmt.Errorf("oplog: load: %w", err)
 	}
-	if v, err = unseal(key, v); err != nil {
-		return err
+	if v, err = codec.Unseal(key, v); err != nil {
+		return corrupt("%w", err)
 	}
 	in := codec.NewReader(v)
 	for in.Len() > 0 {

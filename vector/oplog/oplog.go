@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"iter"
 	"math"
 	"sync/atomic"
@@ -151,17 +150,9 @@ func AppendFloats(b []byte, floats []float32) []byte {
 	return b
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// sum is the checksum that ends the value under key: of both, so that no value passes for another.
-func sum(key, value []byte) uint32 {
-	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
-}
-
 // put stages value under key, with its checksum.
 func put(b *kv.Batch, key, value []byte) error {
-	err := b.Set(key, binary.LittleEndian.AppendUint32(value[:len(value):len(value)], sum(key, value)))
-	if err != nil {
+	if err := b.Set(key, codec.Seal(key, value[:len(value):len(value)])); err != nil {
 		return fmt.Errorf("oplog: save: %w", err)
 	}
 	return nil
