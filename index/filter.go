@@ -17,7 +17,9 @@ type Filter struct {
 	Track      string // of the Enqueue call, or the document's own
 	PathPrefix string
 	IDPrefix   string
-	// Metadata: each entry must be there, with this value (1 and 1.0 are the same) or as an item of a list.
+	// Metadata: each entry must be there with this value; of a list any item, or the whole list. 1 and 1.0 are the same,
+	// and so are a number or boolean and a text that writes it as JSON does: 2020 and "2020" (a cell of a table, say),
+	// but not 7 and "007". Two texts are the same only when they are equal.
 	Metadata map[string]any
 }
 

@@ -124,8 +124,7 @@ func finite(v float64) (any, int, error) {
 	return v, 8, nil
 }
 
-// hasMetadata reports whether a document's metadata hold every entry of want: the same text, boolean or number (1
-// and 1.0 are the same); of a list, any item, or the whole list.
+// hasMetadata reports whether a document's metadata hold every entry of want, as Filter.Metadata says.
 func hasMetadata(have map[string]any, want record.Metadata) bool {
 	for k, w := range want {
 		h, ok := have[k]
@@ -137,13 +136,30 @@ func hasMetadata(have map[string]any, want record.Metadata) bool {
 }
 
 func sameValue(have, want any) bool {
+	list, many := have.([]string)
+	wanted, all := want.([]string)
+	switch {
+	case many && all:
+		return slices.Equal(list, wanted)
+	case many:
+		return slices.ContainsFunc(list, func(item string) bool { return sameScalar(item, want) })
+	}
+	return !all && sameScalar(have, want)
+}
+
+// sameScalar compares texts, booleans and numbers. A text is also the number or boolean that it writes.
+func sameScalar(have, want any) bool {
+	h, text := have.(string)
+	w, wanted := want.(string)
+	switch {
+	case text && wanted:
+		return h == w
+	case text:
+		have = ParseMetadata(h)
+	case wanted:
+		want = ParseMetadata(w)
+	}
 	switch h := have.(type) {
-	case []string:
-		if w, ok := want.([]string); ok {
-			return slices.Equal(h, w)
-		}
-		w, ok := want.(string)
-		return ok && slices.Contains(h, w)
 	case int64:
 		if w, ok := want.(float64); ok {
 			return float64(h) == w
@@ -152,9 +168,6 @@ func sameValue(have, want any) bool {
 		if w, ok := want.(int64); ok {
 			return h == float64(w)
 		}
-	}
-	if _, list := want.([]string); list {
-		return false
 	}
 	return have == want
 }

@@ -121,7 +121,7 @@ func (a *app) doc(ctx context.Context, d *db.DB, id string) error {
 		row("path", i.Path)
 	}
 	for _, k := range slices.Sorted(maps.Keys(i.Metadata)) {
-		row("metadata", fmt.Sprintf("%s=%v", k, i.Metadata[k]))
+		row("metadata", k+"="+index.FormatMetadata(i.Metadata[k]))
 	}
 	row("text", bytesOf(int64(i.Bytes)))
 	row("found", fmt.Sprintf("%s, %s, %s", count(i.Chunks, "chunk"), count(i.Entities, "entity"), count(i.Relations, "relation")))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -21,7 +20,7 @@ func (f *filterFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.Status, "status", "", "only pending, processing, processed or failed ones")
 	fl.StringVar(&f.PathPrefix, "prefix", "", "only those whose path begins so")
 	fl.StringVar(&f.Track, "track", "", "only those of one insert")
-	fl.StringArrayVarP(&f.metadata, "metadata", "m", nil, "only those with this `key=value`, may be repeated; of a list, any item")
+	fl.StringArrayVarP(&f.metadata, "metadata", "m", nil, "only those with this `key=value`, may be repeated; of a list, any item; 2020 finds the text 2020, too")
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(index.Statuses(), cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -54,8 +53,7 @@ func (f *filterFlags) String() string {
 	return strings.Join(parts, " and ")
 }
 
-// metadataOf reads --metadata flags: key=value. A value that is JSON (a number, true, false, a quoted string, a list of
-// strings) has that type, anything else is text.
+// metadataOf reads --metadata flags: key=value.
 func metadataOf(flags []string) (map[string]any, error) {
 	if len(flags) == 0 {
 		return nil, nil
@@ -66,38 +64,7 @@ func metadataOf(flags []string) (map[string]any, error) {
 		if _, twice := m[key]; !ok || key == "" || twice {
 			return nil, usage("--metadata %s: want key=value, each key once", brief.Quote(entry))
 		}
-		m[key] = metadataValue(text)
+		m[key] = index.ParseMetadata(text)
 	}
 	return m, nil
-}
-
-func metadataValue(text string) any {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil || d.More() {
-		return text
-	}
-	switch v := v.(type) {
-	case bool, string:
-		return v
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return n
-		}
-		if f, err := v.Float64(); err == nil {
-			return f
-		}
-	case []any:
-		list := make([]string, len(v))
-		for i, item := range v {
-			s, ok := item.(string)
-			if !ok {
-				return text
-			}
-			list[i] = s
-		}
-		return list
-	}
-	return text
 }

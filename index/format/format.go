@@ -265,7 +265,11 @@ func (d *decoding) decode(data []byte) error {
 		case JSONL:
 			return d.jsonLines(text)
 		case CSV:
-			return d.csv(text, ',')
+			comma := separator(text)
+			if comma != ',' {
+				d.res.Report.note("columns separated by %q", comma)
+			}
+			return d.csv(text, comma)
 		case TSV:
 			return d.csv(text, '\t')
 		}

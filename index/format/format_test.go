@@ -59,8 +59,8 @@ func TestRows(t *testing.T) {
 		want             []index.Document
 		note             string
 	}{
-		{"JSON lines", "a.jsonl", "{\"id\": 7, \"text\": \"one\", \"n\": 1.5, \"ok\": true, \"tags\": [\"x\"]}\n\n{\"text\": \"two\", \"Id\": \"b c\"}\n", Options{},
-			[]index.Document{doc("a.jsonl#7", "one", map[string]any{"id": int64(7), "n": 1.5, "ok": true, "tags": `["x"]`}), doc("a.jsonl#b c", "two", map[string]any{"Id": "b c"})}, ""},
+		{"JSON lines", "a.jsonl", "{\"id\": 7, \"text\": \"one\", \"n\": 1.5, \"ok\": true, \"tags\": [\"x\", \" y, z\"], \"mixed\": [1, \"x\"], \"none\": []}\n\n{\"text\": \"two\", \"Id\": \"b c\"}\n", Options{},
+			[]index.Document{doc("a.jsonl#7", "one", map[string]any{"id": int64(7), "n": 1.5, "ok": true, "tags": []string{"x", "y, z"}, "mixed": `[1,"x"]`}), doc("a.jsonl#b c", "two", map[string]any{"Id": "b c"})}, ""},
 		{"JSON array", "a.json", ` [{"title":"T","year":1999},{"title":null}] `, Options{}, []index.Document{doc("a.json#1", "title: T\nyear: 1999\n", nil)}, "1 row without text"},
 		{"JSON object", "a.json", `{"a": {"b": 1}}`, Options{}, []index.Document{doc("a.json", `{"a": {"b": 1}}`, nil)}, ""},
 		{"array of no objects", "a.json", `[{"a":1}, 2]`, Options{}, []index.Document{doc("a.json", `[{"a":1}, 2]`, nil)}, "not an array of objects"},
@@ -69,6 +69,12 @@ func TestRows(t *testing.T) {
 			[]index.Document{doc("a.csv#1", "sku: 1\nname: Lamp, \"brass\"\nprice: 9\n", nil), doc("a.csv#2", "sku: 2\nname: Wick\n", nil)}, ""},
 		{"CSV with a text column", "a.csv", "sku,name\n1,Lamp\n1,Wick\n3,\n4,Oil,x\n", Options{IDField: "sku", TextField: "name"},
 			[]index.Document{doc("a.csv#1", "Lamp", map[string]any{"sku": "1"}), doc("a.csv#1#2", "Wick", map[string]any{"sku": "1"}), doc("a.csv#4", "Oil", map[string]any{"sku": "4", "column 3": "x"})}, "1 row with the id"},
+		{"CSV with semicolons", "a.csv", "name;price\nLamp, brass;9,50\n", Options{}, []index.Document{doc("a.csv#1", "name: Lamp, brass\nprice: 9,50\n", nil)}, `columns separated by ';'`},
+		{"CSV with bars", "a.csv", "a|b;c|d\n1|2|3\n", Options{}, []index.Document{doc("a.csv#1", "a: 1\nb;c: 2\nd: 3\n", nil)}, `columns separated by '|'`},
+		{"a comma is the separator before others", "a.csv", "a,b;c;d\n1,2\n", Options{}, []index.Document{doc("a.csv#1", "a: 1\nb;c;d: 2\n", nil)}, ""},
+		{"one column with a semicolon in its name", "a.csv", "what; why\nLamp\n", Options{}, []index.Document{doc("a.csv#1", "what; why: Lamp\n", nil)}, ""},
+		{"a separator in a quoted name", "a.csv", "\"a;b\"\nLamp; brass\n", Options{}, []index.Document{doc("a.csv#1", "a;b: Lamp; brass\n", nil)}, ""},
+		{"quotes inside cells", "a.csv", "a,b\n5\" pipe,\"two\nlines, \"\"quoted\"\"\"\r\n,\"\"\n", Options{}, []index.Document{doc("a.csv#1", "a: 5\" pipe\nb: two\nlines, \"quoted\"\n", nil)}, "1 row without text"},
 		{"TSV", "a.tsv", "k\tv\nx\ty\n", Options{}, []index.Document{doc("a.tsv#1", "k: x\nv: y\n", nil)}, ""},
 		{"one line is no table", "a.csv", "just,one line\n", Options{}, []index.Document{doc("a.csv", "just,one line\n", nil)}, ""},
 		{"a table as text", "a.csv", "a,b\n1,2\n", Options{Format: Text}, []index.Document{doc("a.csv", "a,b\n1,2\n", nil)}, ""},
@@ -85,19 +91,24 @@ func TestRows(t *testing.T) {
 		name, file, data string
 		o                Options
 		err              error
+		says             string
 	}{
-		{"line that is no object", "a.jsonl", "{\"text\":\"x\"}\nnope\n", Options{}, ErrMalformed},
-		{"two objects in a line", "a.jsonl", "{\"text\":\"x\"}{}\n", Options{}, ErrMalformed},
-		{"rows without text", "a.csv", "a,b\n,\n", Options{}, ErrEmpty},
-		{"a field that no row has", "a.csv", "a,b\n1,2\n", Options{TextField: "c"}, ErrEmpty},
-		{"too many rows", "a.csv", "a\n1\n2\n3\n", Options{MaxDocuments: 2}, ErrLimit},
-		{"file too large", "a.txt", "12345", Options{MaxBytes: 4}, ErrLimit},
-		{"unknown format", "a.txt", "x", Options{Format: "odt"}, ErrOption},
-		{"negative limit", "a.txt", "x", Options{MaxDocuments: -1}, ErrOption},
-		{"no such encoding", "a.txt", "x", Options{Encoding: "klingon"}, ErrOption},
+		{"line that is no object", "a.jsonl", "{\"text\":\"x\"}\nnope\n", Options{}, ErrMalformed, ""},
+		{"two objects in a line", "a.jsonl", "{\"text\":\"x\"}{}\n", Options{}, ErrMalformed, ""},
+		{"bracket behind an object", "a.jsonl", "{\"text\":\"x\"}]\n", Options{}, ErrMalformed, ""},
+		{"quote that is not closed", "a.csv", "a,b\n1,2\n\"3,4\n5,6\n", Options{}, ErrMalformed, "line 3: the quote"},
+		{"quote that the next one does not close", "a.csv", "a,b\n\"1\n\",2\n\"3,4\n5,\"6\"\n", Options{}, ErrMalformed, "line 4: the quote"},
+		{"quote not doubled", "a.tsv", "a\tb\n\"so \"it\" is\"\t2\n", Options{}, ErrMalformed, "line 2: the quote"},
+		{"rows without text", "a.csv", "a,b\n,\n", Options{}, ErrEmpty, ""},
+		{"a field that no row has", "a.csv", "a,b\n1,2\n", Options{TextField: "c"}, ErrEmpty, ""},
+		{"too many rows", "a.csv", "a\n1\n2\n3\n", Options{MaxDocuments: 2}, ErrLimit, ""},
+		{"file too large", "a.txt", "12345", Options{MaxBytes: 4}, ErrLimit, ""},
+		{"unknown format", "a.txt", "x", Options{Format: "odt"}, ErrOption, ""},
+		{"negative limit", "a.txt", "x", Options{MaxDocuments: -1}, ErrOption, ""},
+		{"no such encoding", "a.txt", "x", Options{Encoding: "klingon"}, ErrOption, ""},
 	} {
-		if _, err := Decode(context.Background(), tc.file, []byte(tc.data), tc.o); !errors.Is(err, tc.err) {
-			t.Errorf("%s: %v, want %v", tc.name, err, tc.err)
+		if _, err := Decode(context.Background(), tc.file, []byte(tc.data), tc.o); !errors.Is(err, tc.err) || !strings.Contains(err.Error(), tc.says) {
+			t.Errorf("%s: %v, want %v with %q", tc.name, err, tc.err, tc.says)
 		}
 	}
 }

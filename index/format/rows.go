@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -110,6 +109,10 @@ func textOf(v any) string {
 		return strings.TrimSpace(v)
 	case json.Number:
 		return v.String()
+	case []any:
+		if len(v) == 0 {
+			return ""
+		}
 	}
 	b, err := json.Marshal(v)
 	if err != nil { // of decoded JSON: cannot be
@@ -132,6 +135,8 @@ func metadata(fields []field) map[string]any {
 			meta[f.name] = v
 		case json.Number:
 			meta[f.name] = number(v)
+		case []any:
+			meta[f.name] = list(v)
 		default:
 			meta[f.name] = textOf(v)
 		}
@@ -140,6 +145,19 @@ func metadata(fields []field) map[string]any {
 		return nil
 	}
 	return meta
+}
+
+// list is a list of texts as such, any other as JSON.
+func list(items []any) any {
+	texts := make([]string, len(items))
+	for i, item := range items {
+		s, ok := item.(string)
+		if !ok {
+			return textOf(items)
+		}
+		texts[i] = strings.TrimSpace(s)
+	}
+	return texts
 }
 
 func number(n json.Number) any {
@@ -238,60 +256,8 @@ func object(raw []byte) ([]field, error) {
 	if _, err := dec.Token(); err != nil {
 		return nil, err
 	}
-	if dec.More() {
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows")
 	}
 	return fields, nil
-}
-
-// csv makes a document a row below the header. A file of one row has no header: it is one document.
-func (d *decoding) csv(text string, comma rune) error {
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = comma, -1, true, true
-	header, err := r.Read()
-	if errors.Is(err, io.EOF) {
-		return ErrEmpty
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrMalformed, err)
-	}
-	header = slices.Clone(header)
-	for i, name := range header {
-		if header[i] = strings.TrimSpace(name); header[i] == "" {
-			header[i] = "column " + strconv.Itoa(i+1)
-		}
-	}
-	d.seen = make(map[string]bool)
-	number, ragged := 0, 0
-	for {
-		values, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrMalformed, err)
-		}
-		number++
-		if len(values) != len(header) {
-			ragged++
-		}
-		fields := make([]field, len(values))
-		for i, v := range values {
-			name := "column " + strconv.Itoa(i+1)
-			if i < len(header) {
-				name = header[i]
-			}
-			fields[i] = field{name, v}
-		}
-		if err := d.row(number, fields); err != nil {
-			return err
-		}
-	}
-	if number == 0 {
-		return d.whole(text, nil)
-	}
-	if ragged > 0 {
-		d.res.Report.note("more or fewer fields than the header: %s of %d", counted(ragged, "row"), number)
-	}
-	return d.rowsEnd()
 }
