@@ -171,6 +171,9 @@ func (a *attempt) count() {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("reply of no use for %d of %d chunks", c.Unusable, c.Chunks))
 		}
 	}
+	if s := (ExtractReport{Dropped: dropped, Repaired: repaired}).Summary(); s != "" {
+		c.Warnings = append(c.Warnings, "records: "+s)
+	}
 	if n := a.doc.Pending.Removed; n > 0 {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%d control characters or invalid bytes removed from the text", n))
 	}

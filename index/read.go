@@ -44,7 +44,8 @@ type Info struct {
 	// Truncated is the number of chunks whose reply was cut off by a token limit.
 	Truncated int `json:"truncated,omitempty"`
 	// Unusable is the number of chunks whose reply was of no use: empty, filtered, in no known form.
-	Unusable int      `json:"unusable,omitempty"`
+	Unusable int `json:"unusable,omitempty"`
+	// Warnings say for a person what of these counts, of the text and of single chunks is worth a look.
 	Warnings []string `json:"warnings,omitempty"`
 
 	// Error is the reason of the last failure.

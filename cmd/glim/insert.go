@@ -409,13 +409,6 @@ func (a *app) skipped(res *inserted) {
 // lost says what of a document's extraction or text was not used.
 func lost(i *index.Info) string {
 	s := ""
-	dropped := 0
-	for _, n := range i.Dropped {
-		dropped += n
-	}
-	if dropped > 0 {
-		s += ", " + count(dropped, "record") + " dropped"
-	}
 	if i.Truncated > 0 {
 		s += ", " + count(i.Truncated, "reply") + " cut off"
 	}
