@@ -2,11 +2,12 @@ package llm
 
 import (
 	"context"
+	"fmt"
 
 	"golang.org/x/sync/errgroup"
 )
 
-// BatchOptions says what one call of an embedder may carry. The zero value is the default.
+// BatchOptions says what one call of an embedder or reranker may carry. The zero value is the default.
 type BatchOptions struct {
 	// Texts is the largest number of texts; default 32.
 	Texts int
@@ -23,6 +24,10 @@ type BatchOptions struct {
 // the caller's texts. When a call fails the others are cancelled, and nothing is returned
 // (a CacheEmbedder above keeps what the others have brought).
 func Batch(e Embedder, o BatchOptions) Embedder {
+	return &batchEmbedder{e, o.withDefaults()}
+}
+
+func (o BatchOptions) withDefaults() BatchOptions {
 	if o.Texts <= 0 {
 		o.Texts = 32
 	}
@@ -32,7 +37,7 @@ func Batch(e Embedder, o BatchOptions) Embedder {
 	if o.Tokenizer == nil {
 		o.Tokens = 0
 	}
-	return &batchEmbedder{e, o}
+	return o
 }
 
 type batchEmbedder struct {
@@ -54,24 +59,60 @@ func (e *batchEmbedder) embedParts(ctx context.Context, texts []string, kind Kin
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	return e.opts.each(ctx, texts, func(ctx context.Context, first, end int) error {
+		part, err := e.Embedder.Embed(ctx, texts[first:end], kind)
+		if err == nil {
+			err = CheckVectors(e.ID(), part, end-first, e.Dim())
+		}
+		if err != nil {
+			return shiftIndex(err, first)
+		}
+		keep(first, part)
+		return nil
+	})
+}
+
+// BatchReranker splits long calls of r into several and keeps the order of texts. When a call fails the others are
+// cancelled, and nothing is returned. It is for models that score each text by itself: one that compares the texts of
+// a call with each other gives scores that are worth nothing across calls.
+func BatchReranker(r Reranker, o BatchOptions) Reranker { return &batchReranker{r, o.withDefaults()} }
+
+type batchReranker struct {
+	Reranker
+	opts BatchOptions
+}
+
+func (r *batchReranker) Rerank(ctx context.Context, query string, docs []string) ([]float64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	scores := make([]float64, len(docs))
+	err := r.opts.each(ctx, docs, func(ctx context.Context, first, end int) error {
+		part, err := r.Reranker.Rerank(ctx, query, docs[first:end])
+		if err == nil && len(part) != end-first {
+			err = &Error{Provider: r.ID(), Op: "rerank", Message: fmt.Sprintf("%d scores for %d texts", len(part), end-first), Err: ErrReply}
+		}
+		copy(scores[first:end], part)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return scores, nil
+}
+
+// each runs call for one batch after the other, several at once, and waits for all. The first error cancels the rest.
+func (o BatchOptions) each(ctx context.Context, texts []string, call func(ctx context.Context, first, end int) error) error {
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(e.opts.Parallel)
+	group.SetLimit(o.Parallel)
 	for start := 0; start < len(texts) && groupCtx.Err() == nil; {
-		first, end := start, e.end(texts, start)
+		first, end := start, o.end(texts, start)
 		start = end
 		group.Go(func() error {
 			if err := groupCtx.Err(); err != nil { // waited for its turn while another failed
 				return err
 			}
-			part, err := e.Embedder.Embed(groupCtx, texts[first:end], kind)
-			if err == nil {
-				err = CheckVectors(e.ID(), part, end-first, e.Dim())
-			}
-			if err != nil {
-				return shiftIndex(err, first)
-			}
-			keep(first, part)
-			return nil
+			return call(groupCtx, first, end)
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -81,14 +122,14 @@ func (e *batchEmbedder) embedParts(ctx context.Context, texts []string, kind Kin
 }
 
 // end returns where the batch that begins at start ends.
-func (e *batchEmbedder) end(texts []string, start int) int {
-	most := min(len(texts), start+e.opts.Texts)
-	if e.opts.Tokens == 0 {
+func (o BatchOptions) end(texts []string, start int) int {
+	most := min(len(texts), start+o.Texts)
+	if o.Tokens == 0 {
 		return most
 	}
 	sum := 0
 	for i := start; i < most; i++ {
-		if sum += e.opts.Tokenizer.Count(texts[i]); sum > e.opts.Tokens && i > start {
+		if sum += o.Tokenizer.Count(texts[i]); sum > o.Tokens && i > start {
 			return i
 		}
 	}

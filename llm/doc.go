@@ -2,7 +2,7 @@
 // and decorators around them: retry, concurrency limit, time limit, batching, reply and vector cache, usage
 // counts. [Chain] puts them together in the right order.
 //
-// It contains no provider: each lives in a package of its own (llm/openai), so that no provider's types
+// It contains no provider: each lives in a package of its own (llm/openai, llm/rerank), so that no provider's types
 // reach the core. It opens no connection, reads no environment and owns no key on disk: the caches write
 // through a two-method byte store that the caller hands in. Decorators log counts, waits and keys, never text.
 //

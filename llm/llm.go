@@ -147,7 +147,8 @@ type Embedder interface {
 
 // Reranker scores documents against a query. It must be safe for concurrent use.
 type Reranker interface {
-	// Rerank returns one score for each document, in the order given; higher is better.
+	// Rerank returns one score for each document, in the order given; higher is better. NaN stands for a document
+	// that got none. No documents give none; docs is read only and not kept.
 	Rerank(ctx context.Context, query string, docs []string) ([]float64, error)
 	ID() string
 }

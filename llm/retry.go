@@ -78,7 +78,7 @@ func (p RetryPolicy) start(id string) *attempts {
 }
 
 // again waits before the next attempt and returns nil, or the error with which the call ends: the cause, or the
-// context's when that ended.
+// context's when that ended. A wait that the context would not outlive is not begun: the cause says more.
 func (a *attempts) again(ctx context.Context, cause error) error {
 	a.made++
 	if err := ctx.Err(); err != nil {
@@ -101,7 +101,7 @@ func (a *attempts) again(ctx context.Context, cause error) error {
 			a.Limiter.Pause(wait)
 		}
 	}
-	if a.made >= a.Attempts {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait || a.made >= a.Attempts {
 		return cause
 	}
 	a.Logger.LogAttrs(ctx, slog.LevelInfo, "model call failed, trying again", slog.String("model", a.id),

@@ -131,12 +131,28 @@ func TestRetryNeverRepeatsWhatWasDelivered(t *testing.T) {
 func TestRetryEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := llmtest.NewChat(llmtest.Rule{Err: status(503)})
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
+		time.AfterFunc(100*time.Millisecond, cancel)
 		start := time.Now()
 		_, err := llm.Complete(ctx, llm.Retry(c, llm.RetryPolicy{}), ask("x"))
-		if !errors.Is(err, context.DeadlineExceeded) || c.Count("") != 1 || time.Since(start) != 100*time.Millisecond {
+		if !errors.Is(err, context.Canceled) || c.Count("") != 1 || time.Since(start) != 100*time.Millisecond {
 			t.Errorf("%v after %v and %d calls", err, time.Since(start), c.Count(""))
+		}
+	})
+}
+
+// Who is asked to wait past the deadline hears at once why, and has the rest of the time for something else.
+func TestRetryBeginsNoWaitPastTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := llmtest.NewReranker()
+		c.Fail(&llm.Error{Provider: "fake", Op: "rerank", Status: 429, RetryAfter: time.Minute})
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := llm.RetryReranker(c, llm.RetryPolicy{}).Rerank(ctx, "q", []string{"d"})
+		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Status != 429 || len(c.Calls()) != 1 || time.Since(start) != 0 {
+			t.Errorf("%v after %v and %d calls", err, time.Since(start), len(c.Calls()))
 		}
 	})
 }

@@ -29,6 +29,7 @@ var table = map[string]row{
 	// Providers and offline stand-ins implement llm's interfaces.
 	"internal/endpoint": {imports: words("llm")}, // what clients of model servers have in common
 	"llm/openai":        {imports: words("llm internal/endpoint")},
+	"llm/rerank":        {imports: words("llm internal/endpoint"), tests: words("llm/token")},
 	"llm/hashed":        {imports: words("llm internal/lexical")},
 
 	// A bounded cache in a key space; db and whoever keeps derived bytes under a limit.

@@ -3,7 +3,7 @@
 //
 // The fakes are scripted and record what they were asked: Chat answers by rules, Embedder returns vectors that
 // depend on the text alone, Reranker counts common words or follows a table. Each can be made slow, wrong or
-// broken at a chosen call. The suites (TestChat, TestEmbedder, TestReranker, TestTokenizer) check the
+// broken at a chosen call. The suites (TestChat, TestEmbedder, TestReranker, TestTokenizer, TestHTTP) check the
 // contracts that the rest of Glim relies on: L1, L3, errors last, order kept, safe concurrent use.
 //
 // It is for tests only and owns no key on disk.

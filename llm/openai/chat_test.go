@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/glimdb/db/llm"
+	"github.com/glimdb/db/llm/llmtest"
 )
 
 var hello = llm.Request{Messages: []llm.Message{{Role: llm.System, Content: "Be brief."}, {Role: llm.User, Content: "What moves the tides?"}}}
@@ -139,19 +140,6 @@ func TestChatReplies(t *testing.T) {
 const secret = "sk-live-0123456789abcdef"
 
 func TestChatFailures(t *testing.T) {
-	header := func(name, value string, next http.HandlerFunc) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set(name, value)
-			next(w, r)
-		}
-	}
-	cut := func(body string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			stream(body)(w, r)
-			w.(http.Flusher).Flush()
-			panic(http.ErrAbortHandler)
-		}
-	}
 	for _, c := range []struct {
 		name      string
 		handle    http.HandlerFunc
@@ -162,34 +150,22 @@ func TestChatFailures(t *testing.T) {
 		after     time.Duration
 		retryable bool
 	}{
-		{"wrong key", object(401, `{"error":{"message":"Incorrect API key provided: `+secret+`.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`),
-			401, "invalid_api_key", "Incorrect API key provided: [redacted].", nil, 0, false},
 		{"unknown model", object(404, `{"error":"model 'tiny' not found"}`), 404, "", "model 'tiny' not found", nil, 0, false},
-		{"rate limit", header("Retry-After", "12", object(429, `{"error":{"message":"Slow down","type":"requests","code":"rate_limit_exceeded"}}`)),
-			429, "rate_limit_exceeded", "Slow down", nil, 12 * time.Second, true},
-		{"milliseconds", header("Retry-After-Ms", "1500", object(429, `{}`)), 429, "", "", nil, 1500 * time.Millisecond, true},
 		{"no money", object(429, `{"error":{"message":"You exceeded your quota","type":"insufficient_quota","code":"insufficient_quota"}}`), 429, "insufficient_quota", "quota", nil, 0, false},
-		{"server error", reply(500, "text/plain", "internal\n\n  server\terror"), 500, "", "internal server error", nil, 0, true},
-		{"bad gateway page", reply(502, "text/html", "<html>\n<head><title>502 Bad Gateway</title></head><body>nginx</body></html>"), 502, "", "an HTML page instead of JSON: 502 Bad Gateway", nil, 0, true},
-		{"overloaded", object(529, `{"error":{"type":"overloaded_error","message":"Overloaded"}}`), 529, "overloaded_error", "Overloaded", nil, 0, true},
 		{"validation", object(422, `{"detail":"messages: field required"}`), 422, "", "field required", nil, 0, false},
-		{"validation list", object(422, `{"detail":[{"loc":["body"],"msg":"bad"}]}`), 422, "", `"msg":"bad"`, nil, 0, false},
 		{"error in a list", object(400, `[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]`), 400, "400", "API key not valid", nil, 0, false},
 		{"message alone", object(403, `{"object":"error","message":"forbidden","code":null}`), 403, "", "forbidden", nil, 0, false},
-		{"redirect", header("Location", "https://elsewhere.example/v1", reply(307, "text/plain", "")), 307, "", "", nil, 0, false},
-		{"huge error", reply(500, "text/plain", strings.Repeat("月", 100_000)), 500, "", "月…", nil, 0, true},
-		{"not JSON", object(200, `hello`), 200, "", "not a chat completion: hello", llm.ErrReply, 0, false},
 		{"other JSON", object(200, `{"choices":"none"}`), 200, "", "not a chat completion", llm.ErrReply, 0, false},
 		{"no choices", object(200, `{"choices":[]}`), 200, "", "no choices", llm.ErrReply, 0, false},
 		{"error in a 200", object(200, `{"error":{"message":"context too long","code":"context_length_exceeded"}}`), 200, "context_length_exceeded", "context too long", llm.ErrReply, 0, false},
-		{"page with status 200", reply(200, "text/html; charset=utf-8", "<!doctype html><TITLE>Sign in</TITLE>"), 200, "", "HTML page instead of JSON: Sign in", llm.ErrReply, 0, false},
+		{"page with status 200", llmtest.Respond(200, "text/html; charset=utf-8", "<!doctype html><TITLE>Sign in</TITLE>"), 200, "", "HTML page instead of JSON: Sign in", llm.ErrReply, 0, false},
 		{"stream without choices", stream("data: [DONE]\n\n"), 200, "", "no choices", llm.ErrReply, 0, false},
 		{"rubbish in the stream", stream("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {oops}\n\n"), 200, "", "{oops}", llm.ErrReply, 0, false},
 		{"error in the stream", stream("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"error\":{\"message\":\"Provider overloaded\",\"code\":503},\"choices\":[{\"delta\":{},\"finish_reason\":\"error\"}]}\n\n"),
 			503, "", "Provider overloaded", llm.ErrReply, 0, true},
 		{"stream ends early", stream("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"), 200, "", "broke off", io.ErrUnexpectedEOF, 0, true},
 		{"stream ends inside a piece", stream("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"choices\":[{\"del"), 0, "", "", io.ErrUnexpectedEOF, 0, true},
-		{"connection cut", cut("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"), 0, "", "", llm.ErrConnection, 0, true},
+		{"connection cut", llmtest.CutOff(stream("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n")), 0, "", "", llm.ErrConnection, 0, true},
 		{"empty stream", stream(""), 200, "", "broke off", io.ErrUnexpectedEOF, 0, true},
 		{"endless line", stream("data: \"" + strings.Repeat("x", 2<<20) + "\"\n\n"), 200, "", "more than 1048576 bytes", llm.ErrReply, 0, false},
 	} {
@@ -220,42 +196,15 @@ func TestChatFailures(t *testing.T) {
 	}
 }
 
-func TestUnreachable(t *testing.T) {
-	srv := newServer(t, object(200, "{}"))
-	chat := srv.chat(t, func(c *Config) {
-		c.BaseURL = strings.Replace(srv.URL, "http://", "http://user:"+secret+"@", 1) + "/v1?key=" + secret
-	})
-	srv.Close()
-	_, err := llm.Complete(t.Context(), chat, hello)
-	if !errors.Is(err, llm.ErrConnection) || !llm.Retryable(err) || strings.Contains(err.Error(), secret) {
-		t.Errorf("error %v", err)
-	}
-}
-
-func TestCallerDeadline(t *testing.T) {
-	release := make(chan struct{})
-	srv := newServer(t, func(_ http.ResponseWriter, r *http.Request) {
-		select {
-		case <-release:
-		case <-r.Context().Done():
+func TestChatHTTP(t *testing.T) {
+	llmtest.TestHTTP(t, "chat", func(ctx context.Context, to llmtest.Target) error {
+		c, err := NewChat(Config{BaseURL: to.URL, Key: to.Key, MaxReply: to.MaxReply, Timeout: to.Timeout, ChatModel: "tiny"})
+		if err != nil {
+			return err
 		}
+		_, err = llm.Complete(ctx, c, hello)
+		return err
 	})
-	defer close(release)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := llm.Complete(ctx, srv.chat(t), hello); !errors.Is(err, context.DeadlineExceeded) || llm.Retryable(err) {
-		t.Errorf("error %v", err)
-	}
-	_, err := llm.Complete(t.Context(), llm.Deadline(srv.chat(t), 20*time.Millisecond), hello)
-	if !errors.Is(err, llm.ErrTimeout) || !llm.Retryable(err) {
-		t.Errorf("error %v", err)
-	}
-	client := *srv.Client()
-	client.Timeout = 20 * time.Millisecond
-	_, err = llm.Complete(t.Context(), srv.chat(t, func(c *Config) { c.HTTPClient = &client }), hello)
-	if !errors.Is(err, llm.ErrTimeout) || !llm.Retryable(err) {
-		t.Errorf("error %v", err)
-	}
 }
 
 // transport answers requests without a network, so that a test may run on a clock of its own.
@@ -348,7 +297,7 @@ func TestRetriesOfAChain(t *testing.T) {
 			w.Header().Set("Retry-After-Ms", "30")
 			object(429, `{"error":{"message":"Slow down"}}`)(w, r)
 		case 2:
-			reply(503, "text/html", "<html><title>busy</title></html>")(w, r)
+			llmtest.Respond(503, "text/html", "<html><title>busy</title></html>")(w, r)
 		default:
 			stream("data: {\"choices\":[{\"delta\":{\"content\":\"moon\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")(w, r)
 		}

@@ -1,65 +1,36 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
-	"net/http/httptest"
-	"sync"
 	"testing"
 
 	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/llm/llmtest"
 )
 
-// server is a fake of a provider that keeps what it was sent.
-type server struct {
-	*httptest.Server
-	mu      sync.Mutex
-	bodies  []map[string]any
-	headers []http.Header
-	paths   []string
-}
+// server is a fake of a provider.
+type server struct{ *llmtest.Server }
 
-func newServer(t *testing.T, handle http.HandlerFunc) *server {
+func newServer(t *testing.T, handle http.HandlerFunc) server {
 	t.Helper()
-	s := &server{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		data, err := io.ReadAll(r.Body)
-		var body map[string]any
-		if err == nil {
-			err = json.Unmarshal(data, &body)
-		}
-		if err != nil {
-			t.Errorf("request body: %v", err)
-		}
-		s.mu.Lock()
-		s.bodies, s.headers, s.paths = append(s.bodies, body), append(s.headers, r.Header.Clone()), append(s.paths, r.URL.Path)
-		s.mu.Unlock()
-		r.Body = io.NopCloser(bytes.NewReader(data))
-		handle(w, r)
-	}))
-	t.Cleanup(s.Close)
-	return s
+	return server{llmtest.NewServer(t, handle)}
 }
 
-func (s *server) last() (body map[string]any, header http.Header, path string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := len(s.bodies) - 1
-	return s.bodies[n], s.headers[n], s.paths[n]
+func (s server) last() (body map[string]any, header http.Header, path string) {
+	r := s.Last()
+	return r.Body, r.Header, r.Path
 }
 
-func (s *server) config() Config {
+func (s server) config() Config {
 	return Config{BaseURL: s.URL + "/v1", ChatModel: "tiny", EmbedModel: "tiny-embed", EmbedDim: 3, HTTPClient: s.Client()}
 }
 
-func (s *server) chat(t *testing.T, change ...func(*Config)) *Chat {
+func (s server) chat(t *testing.T, change ...func(*Config)) *Chat {
 	t.Helper()
 	cfg := s.config()
 	for _, f := range change {
@@ -72,7 +43,7 @@ func (s *server) chat(t *testing.T, change ...func(*Config)) *Chat {
 	return c
 }
 
-func (s *server) embedder(t *testing.T, change ...func(*Config)) *Embedder {
+func (s server) embedder(t *testing.T, change ...func(*Config)) *Embedder {
 	t.Helper()
 	cfg := s.config()
 	for _, f := range change {
@@ -85,42 +56,18 @@ func (s *server) embedder(t *testing.T, change ...func(*Config)) *Embedder {
 	return e
 }
 
-// reply answers every request with this status, type and body.
-func reply(status int, contentType, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", contentType)
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, body)
-	}
-}
-
 func stream(body string) http.HandlerFunc {
-	return reply(200, "text/event-stream; charset=utf-8", body)
+	return llmtest.Respond(200, "text/event-stream; charset=utf-8", body)
 }
 func object(status int, body string) http.HandlerFunc {
-	return reply(status, "application/json", body)
+	return llmtest.RespondJSON(status, body)
 }
 
 // follow is a server that does what a conformance script says, streaming or not.
 func follow(s llmtest.Script, whole bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if s.Entered != nil {
-			select {
-			case s.Entered <- struct{}{}:
-			case <-r.Context().Done():
-				return
-			}
-		}
-		hold := func() bool {
-			if s.Hold == nil {
-				return true
-			}
-			select {
-			case <-s.Hold:
-				return true
-			case <-r.Context().Done():
-				return false
-			}
+		if !s.Enter(r) {
+			return
 		}
 		if s.Fail && len(s.Pieces) == 0 {
 			object(http.StatusBadRequest, `{"error":{"message":"no","type":"invalid_request_error","param":null,"code":null}}`)(w, r)
@@ -128,7 +75,7 @@ func follow(s llmtest.Script, whole bool) http.HandlerFunc {
 		}
 		usage := fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, s.Usage.PromptTokens, s.Usage.CompletionTokens, s.Usage.PromptTokens+s.Usage.CompletionTokens)
 		if whole {
-			if !hold() || s.Fail {
+			if !s.Held(r) || s.Fail {
 				panic(http.ErrAbortHandler)
 			}
 			text := ""
@@ -149,11 +96,11 @@ func follow(s llmtest.Script, whole bool) http.HandlerFunc {
 		for i, p := range s.Pieces {
 			content, _ := json.Marshal(p)
 			send(`{"choices":[{"index":0,"delta":{"content":%s},"finish_reason":null}],"usage":null}`, content)
-			if i == 0 && !hold() {
+			if i == 0 && !s.Held(r) {
 				return
 			}
 		}
-		if len(s.Pieces) == 0 && !hold() {
+		if len(s.Pieces) == 0 && !s.Held(r) {
 			return
 		}
 		if s.Fail {
