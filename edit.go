@@ -9,11 +9,14 @@ import (
 
 // The methods of this file change the knowledge graph by hand. Each is one commit, with the vectors of all that looks
 // different afterwards; when it fails nothing was written, and the error is an *index.EditError (ErrEdit) with its reason:
-// ErrNotFound, ErrNameTaken, ErrName, ErrSelfRelation or ErrField. Documents may be processed meanwhile.
+// ErrNotFound, ErrNameTaken, ErrName, ErrAmbiguous, ErrSelfRelation or ErrField. Documents may be processed meanwhile.
 //
 // What people decide is kept beside what documents say, and survives every document that comes, is replaced or goes,
-// reopening, and dump and load. It is forgotten when no document and no statement by hand speaks of the entity or relation any more. Names
-// of entities may be any that they go by, in any spelling that index.NormalizeName makes one of these.
+// reopening, and dump and load. It is forgotten when no document and no statement by hand speaks of the entity or relation any more.
+//
+// An entity is named by any name that it goes by, in any spelling that index.NormalizeName makes one of these, or else in
+// one that differs by letter case and width from the names of one entity only; of several it is ErrAmbiguous.
+// EditResult.Resolved tells whom a name was taken for. A new name is what it says: "orbit desk" is free beside "Orbit Desk".
 
 // CreateEntity states an entity by hand. It lives without any document until it is deleted; documents that
 // mention it add to its description, type votes and sources. A name that was deleted by hand comes back with what documents say.
@@ -104,8 +107,8 @@ func (d *DB) editing(ctx context.Context, edit func(context.Context) (index.Edit
 }
 
 // Entity tells everything about the entity that goes by a name: its view, aliases, what is set by hand, and on
-// request its statements and its vector. Without one errors.Is finds ErrNotFound, and an *index.NoObjectError tells
-// whether it was deleted by hand.
+// request its statements and its vector. The name is taken as in edits. Without one errors.Is finds ErrNotFound, and an
+// *index.NoObjectError tells whether it was deleted by hand; with several, ErrAmbiguous and an *index.AmbiguousError.
 func (d *DB) Entity(ctx context.Context, name string, o index.InfoOptions) (index.EntityInfo, error) {
 	return reading(ctx, d, "Entity", func(_ context.Context, r kv.Reader) (index.EntityInfo, error) {
 		return d.pipe.GetEntity(r, name, o)
@@ -155,4 +158,14 @@ func (tx *Tx) Relation(a, b string, o index.InfoOptions) (index.RelationInfo, er
 		return index.RelationInfo{}, err
 	}
 	return tx.d.pipe.GetRelation(r, a, b, o)
+}
+
+// SearchNames returns up to limit (1 to graph.MaxSearch) entities with a name or an alias that contains text, ignoring case,
+// best match first. It reads all names.
+func (tx *Tx) SearchNames(text string, limit int) ([]index.NameMatch, error) {
+	r, err := tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	return index.SearchNames(tx.ctx, r, defaultWorkspace, text, limit)
 }

@@ -67,6 +67,8 @@ var (
 	ErrNameTaken = index.ErrNameTaken
 	// ErrName: nothing is left of the name once it is normalised.
 	ErrName = index.ErrName
+	// ErrAmbiguous: several entities have the name but for letter case and width; *index.AmbiguousError lists them.
+	ErrAmbiguous = index.ErrAmbiguous
 	// ErrSelfRelation: both ends of a relation are one entity.
 	ErrSelfRelation = index.ErrSelfRelation
 	// ErrField: a blank description, a weight out of range or below the evidence, something too long.

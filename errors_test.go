@@ -222,6 +222,11 @@ var reach = map[string]struct {
 	"ErrName": {db.ErrName, func(t *testing.T) error {
 		return second(openTest(t, testOptions(nil)).CreateEntity(ctx, index.NewEntity{Name: "7", Description: "a number"}))
 	}},
+	"ErrAmbiguous": {db.ErrAmbiguous, func(t *testing.T) error {
+		d := openTest(t, testOptions(nil))
+		insert(t, d, doc("a", "E Mira (mends)\nE MIRA (an office)"))
+		return second(d.DeleteEntity(ctx, "mira"))
+	}},
 	"ErrSelfRelation": {db.ErrSelfRelation, func(t *testing.T) error {
 		d := openTest(t, testOptions(nil))
 		insert(t, d, doc("a", "E Mira (mends)"))

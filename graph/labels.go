@@ -168,6 +168,14 @@ func (g *Graph) SearchLabels(ctx context.Context, r kv.Reader, query string, lim
 	return best.sorted(), nil
 }
 
+// LabelScore is the score that SearchLabels gives a name for query; ok tells whether it finds it.
+func LabelScore(name, query string) (score int, ok bool) {
+	if query = strings.ToLower(strings.TrimSpace(query)); query == "" {
+		return 0, false
+	}
+	return labelScore(name, query)
+}
+
 // labelScore scores a name against a trimmed query in lower case.
 func labelScore(name, query string) (score int, ok bool) {
 	lower := strings.ToLower(name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/glimdb/db/internal/record"
@@ -16,6 +17,15 @@ type EditResult struct {
 	// Entities and Relations are the names, and pairs of names, that came, went or look different now, sorted.
 	Entities  []string    `json:"entities,omitempty"`
 	Relations [][2]string `json:"relations,omitempty"`
+	// Resolved tells whom a name that was given was taken for, where it is not the entity's own: an alias, or another
+	// spelling. Sorted by Given.
+	Resolved []ResolvedName `json:"resolved,omitempty"`
+}
+
+// ResolvedName is a name as it was given, and the name of the entity that it means.
+type ResolvedName struct {
+	Given string `json:"given"`
+	Name  string `json:"name"`
 }
 
 // revision is an edit by hand on its way: what people decide and state, and which objects that touches. It is
@@ -34,6 +44,7 @@ type revision struct {
 	around  map[string][]string       // neighbours of the entities whose relations are touched
 	stated  []record.Source           // statements by hand that come
 	dropped map[string]*record.Source // those that go, by key
+	called  map[string]string         // the names of EditResult.Resolved
 	noop    bool
 }
 
@@ -55,7 +66,7 @@ func (p *Pipeline) edit(ctx context.Context, op string, names []string, do func(
 		return c.check(b, w.plan)
 	}
 	w.stage = func(b *kv.Batch) error {
-		res = EditResult{LSN: b.LSN() + 1}
+		res = EditResult{LSN: b.LSN() + 1, Resolved: c.resolved()}
 		for _, e := range w.plan.edits {
 			switch {
 			case e.gone && e.entity == nil && e.relation == nil || !e.gone && !e.changed():
@@ -70,7 +81,7 @@ func (p *Pipeline) edit(ctx context.Context, op string, names []string, do func(
 	err = p.commit(ctx, w)
 	switch {
 	case errors.Is(err, errNoop):
-		return EditResult{}, nil
+		return EditResult{Resolved: c.resolved()}, nil
 	case errors.Is(err, kv.ErrTooLarge):
 		err = &EditError{Op: op, Names: names, Err: err}
 	}
@@ -82,6 +93,13 @@ func (p *Pipeline) edit(ctx context.Context, op string, names []string, do func(
 
 var errNoop = errors.New("index: nothing to change")
 
+func (c *revision) resolved() (all []ResolvedName) {
+	for _, given := range slices.Sorted(maps.Keys(c.called)) {
+		all = append(all, ResolvedName{given, c.called[given]})
+	}
+	return all
+}
+
 // build works the edit out on r.
 func (c *revision) build(r kv.Reader, pl *plan) error {
 	if err := c.p.checkModels(r); err != nil {
@@ -89,7 +107,7 @@ func (c *revision) build(r kv.Reader, pl *plan) error {
 	}
 	*c = revision{p: c.p, op: c.op, do: c.do, r: r, names: pl.names, decided: make(map[record.Object]*record.Manual),
 		targets: make(map[record.Object]bool), raws: make(map[record.Object]bool), around: make(map[string][]string),
-		dropped: make(map[string]*record.Source)}
+		dropped: make(map[string]*record.Source), called: make(map[string]string)}
 	pl.names.plain = false
 	if err := c.do(c); err != nil {
 		return err
@@ -273,56 +291,6 @@ func (c *revision) exists(target record.Object) (bool, error) {
 	return t.Version != 0, err
 }
 
-// find returns the name that an entity goes by: by this very name, by an alias, or by either of the normalised one.
-func (c *revision) find(name string) (string, error) {
-	deleted := false
-	for _, spelling := range []string{name, NormalizeName(name)} {
-		if spelling == "" {
-			continue
-		}
-		t, err := c.names.name(spelling)
-		if err != nil {
-			return "", err
-		}
-		if ok, err := c.exists(record.EntityObject(t)); err != nil || ok {
-			return t, err
-		}
-		m, err := c.names.decided(record.EntityObject(spelling))
-		if err != nil {
-			return "", err
-		}
-		deleted = deleted || m != nil && m.Deleted
-	}
-	return "", &NoObjectError{Names: []string{name}, Deleted: deleted}
-}
-
-// free returns the stored form of a new name, which nothing may go by.
-func (c *revision) free(name string) (string, error) {
-	stored := NormalizeName(name)
-	if stored == "" {
-		return "", ErrName
-	}
-	t, err := c.names.name(stored)
-	if err != nil {
-		return "", err
-	}
-	m, err := c.names.decided(record.EntityObject(stored))
-	if err != nil {
-		return "", err
-	}
-	switch found, err := c.exists(record.EntityObject(t)); {
-	case err != nil:
-		return "", err
-	case m != nil && m.AliasOf != "":
-		return "", taken("it is an alias of %q", t)
-	case found:
-		return "", taken("an entity has it")
-	case m != nil && m.Deleted:
-		return "", taken("an entity that was deleted by hand has it")
-	}
-	return stored, nil
-}
-
 // drop takes back the statements by hand about raw objects, with the endpoint statements of relations.
 func (c *revision) drop(raws ...record.Object) error {
 	for _, o := range raws {
@@ -376,7 +344,7 @@ func (c *revision) refuse(field string, err error, names ...string) error {
 
 // refusal makes an *EditError of the reasons of one; other errors are the store's and stay what they are.
 func refusal(op, field string, err error, names ...string) error {
-	for _, reason := range []error{ErrNameTaken, ErrName, ErrSelfRelation, ErrField, kv.ErrNotFound} {
+	for _, reason := range []error{ErrNameTaken, ErrName, ErrAmbiguous, ErrSelfRelation, ErrField, kv.ErrNotFound} {
 		if errors.Is(err, reason) {
 			return &EditError{Op: op, Names: names, Field: field, Err: err}
 		}

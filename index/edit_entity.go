@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/glimdb/db/internal/record"
@@ -212,8 +211,8 @@ func (p *Pipeline) MergeEntities(ctx context.Context, m Merge) (EditResult, erro
 			}
 		}
 		into, err := c.find(m.Into)
-		if errors.Is(err, kv.ErrNotFound) {
-			into, err = c.free(m.Into)
+		if errors.Is(err, kv.ErrNotFound) || c.called[m.Into] == into && slices.Contains(from, into) {
+			into, err = c.respelt(m.Into, into)
 		}
 		if err != nil {
 			return c.refuse("into", err, m.Into)
@@ -287,26 +286,19 @@ func (p *Pipeline) AddAlias(ctx context.Context, name, alias string) (EditResult
 // an entity of its own again. Errors are *EditError with kv.ErrNotFound.
 func (p *Pipeline) RemoveAlias(ctx context.Context, alias string) (EditResult, error) {
 	return p.edit(ctx, "remove alias", []string{alias}, func(c *revision) error {
-		for _, spelling := range []string{alias, NormalizeName(alias)} {
-			m, err := c.names.decided(record.EntityObject(spelling))
-			if err != nil {
-				return err
-			}
-			if m == nil || m.AliasOf == "" {
-				continue
-			}
-			of := m.AliasOf
-			if err := c.touchAround(of); err != nil {
-				return err
-			}
-			if err := c.decide(record.EntityObject(spelling), func(m *record.Manual) { m.AliasOf = "" }); err != nil {
-				return err
-			}
-			return c.decide(record.EntityObject(of), func(m *record.Manual) {
-				m.Aliases = slices.DeleteFunc(m.Aliases, func(n string) bool { return n == spelling })
-			})
+		stored, of, err := c.findAlias(alias)
+		if err != nil {
+			return c.refuse("", err, alias)
 		}
-		return c.refuse("", fmt.Errorf("%w: it is no alias", kv.ErrNotFound), alias)
+		if err := c.touchAround(of); err != nil {
+			return err
+		}
+		if err := c.decide(record.EntityObject(stored), func(m *record.Manual) { m.AliasOf = "" }); err != nil {
+			return err
+		}
+		return c.decide(record.EntityObject(of), func(m *record.Manual) {
+			m.Aliases = slices.DeleteFunc(m.Aliases, func(n string) bool { return n == stored })
+		})
 	})
 }
 
@@ -351,11 +343,7 @@ func (c *revision) touched() []record.Object {
 // statements say. Its names stay. Errors are *EditError with kv.ErrNotFound.
 func (p *Pipeline) ResetEntity(ctx context.Context, name string) (EditResult, error) {
 	return p.edit(ctx, "reset entity", []string{name}, func(c *revision) error {
-		at, err := c.find(name)
-		var none *NoObjectError
-		if errors.As(err, &none) && none.Deleted {
-			at, err = c.deleted(name)
-		}
+		at, _, err := c.locate(name)
 		if err != nil {
 			return c.refuse("", err, name)
 		}
@@ -367,18 +355,6 @@ func (p *Pipeline) ResetEntity(ctx context.Context, name string) (EditResult, er
 		}
 		return c.eachDecided(record.EntityObject(at), func(_ record.Object, m *record.Manual) { m.Set = record.Fields{} }, nil)
 	})
-}
-
-// deleted returns the name that a deleted entity went by.
-func (c *revision) deleted(name string) (string, error) {
-	m, err := c.names.decided(record.EntityObject(name))
-	if err == nil && (m == nil || !m.Deleted) {
-		name = NormalizeName(name)
-	}
-	if err != nil {
-		return "", err
-	}
-	return c.names.name(name)
 }
 
 // undelete makes what documents say of an entity and of its relations count again.

@@ -17,6 +17,8 @@ var (
 	ErrNameTaken = errors.New("name is taken")
 	// ErrName: nothing is left of the name once it is normalised.
 	ErrName = errors.New("not a name")
+	// ErrAmbiguous: the name is, but for letter case and width, that of several entities; *AmbiguousError lists them.
+	ErrAmbiguous = errors.New("ambiguous name")
 	// ErrSelfRelation: both ends of a relation are one entity.
 	ErrSelfRelation = errors.New("both ends are one entity")
 	// ErrField: a value cannot be stored: a blank description, a weight out of range or below the evidence.
@@ -66,6 +68,19 @@ func (e *NoObjectError) Error() string {
 
 // Unwrap returns kv.ErrNotFound.
 func (e *NoObjectError) Unwrap() error { return kv.ErrNotFound }
+
+// AmbiguousError is the reason for a name that nothing has exactly, and several have but for letter case and width.
+type AmbiguousError struct {
+	Name       string   // as given
+	Candidates []string // the names that it may mean, sorted
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%s is the name of %d entities, each in another spelling", brief.Quote(e.Name), len(e.Candidates))
+}
+
+// Unwrap returns ErrAmbiguous.
+func (e *AmbiguousError) Unwrap() error { return ErrAmbiguous }
 
 func taken(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrNameTaken, fmt.Sprintf(format, args...))

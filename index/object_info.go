@@ -68,8 +68,8 @@ type Statement struct {
 	Weight      float64  `json:"weight,omitempty"`
 }
 
-// GetEntity tells about the entity that goes by a name, one of its aliases, or the normalised form of the name.
-// Without one the error is a *NoObjectError.
+// GetEntity tells about the entity that goes by a name: its own or an alias, as given, as NormalizeName has it, or but
+// for letter case and width (graph.Fold). Without one the error is a *NoObjectError, with several an *AmbiguousError.
 func (p *Pipeline) GetEntity(r kv.Reader, name string, o InfoOptions) (EntityInfo, error) {
 	q, err := p.lookup(r)
 	if err != nil {
@@ -104,8 +104,8 @@ func (p *Pipeline) GetEntity(r kv.Reader, name string, o InfoOptions) (EntityInf
 	return i, err
 }
 
-// GetRelation tells about the relation of two entities, in any order. Without one the error is a *NoObjectError, or
-// ErrSelfRelation for two names of one entity.
+// GetRelation tells about the relation of two entities, in any order, their names as GetEntity takes them. Without one the
+// error is a *NoObjectError, or ErrSelfRelation for two names of one entity.
 func (p *Pipeline) GetRelation(r kv.Reader, a, b string, o InfoOptions) (RelationInfo, error) {
 	q, err := p.lookup(r)
 	if err != nil {
@@ -137,7 +137,7 @@ func (p *Pipeline) GetRelation(r kv.Reader, a, b string, o InfoOptions) (Relatio
 // lookup is a revision that changes nothing.
 func (p *Pipeline) lookup(r kv.Reader) (*revision, error) {
 	names, err := newResolver(r, p.cfg.Workspace)
-	return &revision{p: p, r: r, names: names}, err
+	return &revision{p: p, r: r, names: names, called: make(map[string]string)}, err
 }
 
 // complete reads what the view does not hold.

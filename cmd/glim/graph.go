@@ -32,13 +32,17 @@ func (a *app) inGraph(cmd *cobra.Command, f func(tx *db.Tx, g *db.Graph) error) 
 	return a.view(cmd.Context(), func(tx *db.Tx) error {
 		g, err := tx.Graph(db.KnowledgeGraph)
 		if errors.Is(err, db.ErrNotFound) { // it is made with the first document
-			return notFound("`glim insert` documents first", "the knowledge graph of %s is empty", a.set.DB)
+			return a.emptyGraph()
 		}
 		if err != nil {
 			return err
 		}
 		return f(tx, g)
 	})
+}
+
+func (a *app) emptyGraph() error {
+	return notFound("`glim insert` documents first", "the knowledge graph of %s is empty", a.set.DB)
 }
 
 // described is "person, 4 relations".

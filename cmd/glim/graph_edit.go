@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/brief"
 	"github.com/spf13/cobra"
 )
 
@@ -16,35 +18,55 @@ func (a *app) graphEdits() []*cobra.Command {
 		a.graphDelete(), a.graphReset(), a.graphRelation(), a.graphInsert()}
 }
 
-// editing runs one edit and tells what changed.
-func (a *app) editing(ctx context.Context, edit func(d *db.DB) (index.EditResult, error)) error {
+// editing runs one edit and tells what changed; told, unless nil, says what that means.
+func (a *app) editing(ctx context.Context, told func(r *index.EditResult) string, edit func(d *db.DB) (index.EditResult, error)) error {
 	return a.with(false, false, func(d *db.DB) error {
 		r, err := edit(d)
-		switch {
-		case err != nil:
+		if err != nil {
 			return editFailure(err)
-		case a.json:
-			return a.out.json(r)
-		case r.LSN == 0:
-			a.out.printf("nothing had to change\n")
-		default:
-			a.out.printf("%s and %s changed\n", count(len(r.Entities), "entity"), count(len(r.Relations), "relation"))
 		}
+		for _, n := range r.Resolved {
+			a.meant(n.Given, n.Name)
+		}
+		if a.json {
+			return a.out.json(r)
+		}
+		what := "nothing had to change"
+		if changed := len(r.Entities) + len(r.Relations); r.LSN != 0 && (changed > 0 || told == nil) {
+			what = fmt.Sprintf("%s and %s changed", count(len(r.Entities), "entity"), count(len(r.Relations), "relation"))
+		} else if r.LSN != 0 {
+			what = ""
+		}
+		if told != nil {
+			what = strings.TrimSuffix(told(&r)+"; "+what, "; ")
+		}
+		a.out.printf("%s\n", what)
 		return nil
 	})
 }
 
-// editFailure puts a refused edit into words.
+// entityOf is the entity that a name given to an edit was taken for.
+func entityOf(r *index.EditResult, given string) string {
+	for _, n := range r.Resolved {
+		if n.Given == given {
+			return n.Name
+		}
+	}
+	return index.NormalizeName(given)
+}
+
+// editFailure puts a refused edit, or look-up, into words.
 func editFailure(err error) error {
 	none, missing := errors.AsType[*index.NoObjectError](err)
+	several, ambiguous := errors.AsType[*index.AmbiguousError](err)
 	e, refused := errors.AsType[*index.EditError](err)
 	switch {
-	case missing && none.Deleted:
-		return &failure{code: exitNotFound, what: plain(none), hint: "`glim graph reset` brings back what documents say of it", err: err}
 	case missing:
-		return &failure{code: exitNotFound, what: plain(none), hint: "`glim graph search TEXT` finds names by a part of them", err: err}
+		return &failure{code: exitNotFound, what: plain(none), hint: absenceHint(none), err: err}
+	case ambiguous:
+		return &failure{code: exitNotFound, what: plain(several), hint: "letter case tells them apart: " + strings.Join(several.Candidates, ", "), err: err}
 	case refused && errors.Is(err, db.ErrNotFound):
-		return &failure{code: exitNotFound, what: plain(e), err: err}
+		return &failure{code: exitNotFound, what: plain(e), hint: "`glim graph info NAME` lists the names of an entity", err: err}
 	case refused:
 		f := &failure{code: exitUsage, what: plain(e), err: err}
 		if errors.Is(err, db.ErrNameTaken) && strings.HasPrefix(e.Op, "rename") {
@@ -53,6 +75,20 @@ func editFailure(err error) error {
 		return f
 	}
 	return err
+}
+
+// absenceHint tells what to do about an entity or a relation that is not there.
+func absenceHint(none *index.NoObjectError) string {
+	relation := len(none.Names) > 1
+	switch {
+	case none.Deleted && relation:
+		return "`glim graph relation reset` brings back what documents say of it"
+	case none.Deleted:
+		return "`glim graph reset` brings back what documents say of it"
+	case relation:
+		return "`glim graph show NAME` lists the relations of an entity"
+	}
+	return "`glim graph search TEXT` finds names by a part of them"
 }
 
 // text is the value of a flag that was given, nil otherwise.
@@ -78,7 +114,7 @@ description and sources.`,
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			e.Name = given[0]
-			return a.editing(cmd.Context(), func(d *db.DB) (index.EditResult, error) { return d.CreateEntity(cmd.Context(), e) })
+			return a.editing(cmd.Context(), nil, func(d *db.DB) (index.EditResult, error) { return d.CreateEntity(cmd.Context(), e) })
 		},
 	}
 	cmd.Flags().StringVar(&e.Type, "type", "", "type of the entity; none: UNKNOWN, until a document knows one")
@@ -99,7 +135,7 @@ func (a *app) graphEdit() *cobra.Command {
 			if f == (index.EntityFields{}) {
 				return misused(cmd, "give --type or --description")
 			}
-			return a.editing(cmd.Context(), func(d *db.DB) (index.EditResult, error) { return d.EditEntity(cmd.Context(), given[0], f) })
+			return a.editing(cmd.Context(), nil, func(d *db.DB) (index.EditResult, error) { return d.EditEntity(cmd.Context(), given[0], f) })
 		},
 	}
 	cmd.Flags().String("type", "", "type of the entity")
@@ -116,7 +152,7 @@ later, speak of the renamed entity. ` + "`glim graph unalias`" + ` with the old 
 		Example: `  glim graph rename "M. Holt" "Maren Holt"`,
 		Args:    args(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return a.editing(cmd.Context(), func(d *db.DB) (index.EditResult, error) { return d.RenameEntity(cmd.Context(), given[0], given[1]) })
+			return a.editing(cmd.Context(), nil, func(d *db.DB) (index.EditResult, error) { return d.RenameEntity(cmd.Context(), given[0], given[1]) })
 		},
 	}
 }
@@ -132,7 +168,7 @@ together, relations between them vanish, the names become aliases. INTO may be o
 		Args:    args(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			m := index.Merge{Into: given[0], From: given[1:], Set: index.EntityFields{Type: text(cmd, "type"), Description: text(cmd, "description")}}
-			return a.editing(cmd.Context(), func(d *db.DB) (index.EditResult, error) { return d.MergeEntities(cmd.Context(), m) })
+			return a.editing(cmd.Context(), nil, func(d *db.DB) (index.EditResult, error) { return d.MergeEntities(cmd.Context(), m) })
 		},
 	}
 	cmd.Flags().String("type", "", "type of the one entity, in place of the vote")
@@ -148,7 +184,10 @@ func (a *app) graphAlias() *cobra.Command {
 		Example: `  glim graph alias "Skarn Light" "the old lamp"`,
 		Args:    args(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return a.editing(cmd.Context(), func(d *db.DB) (index.EditResult, error) { return d.AddAlias(cmd.Context(), given[0], given[1]) })
+			told := func(r *index.EditResult) string {
+				return brief.Quote(index.NormalizeName(given[1])) + " is a name of " + entityOf(r, given[0])
+			}
+			return a.editing(cmd.Context(), told, func(d *db.DB) (index.EditResult, error) { return d.AddAlias(cmd.Context(), given[0], given[1]) })
 		},
 	}
 }
@@ -161,7 +200,10 @@ func (a *app) graphUnalias() *cobra.Command {
 		Example: `  glim graph unalias "the keeper"`,
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return a.editing(cmd.Context(), func(d *db.DB) (index.EditResult, error) { return d.RemoveAlias(cmd.Context(), given[0]) })
+			told := func(r *index.EditResult) string {
+				return brief.Quote(given[0]) + " is no name of " + entityOf(r, given[0]) + " any more"
+			}
+			return a.editing(cmd.Context(), told, func(d *db.DB) (index.EditResult, error) { return d.RemoveAlias(cmd.Context(), given[0]) })
 		},
 	}
 }
@@ -175,7 +217,7 @@ func (a *app) graphDelete() *cobra.Command {
 		Example: `  glim graph delete "Figure 1"`,
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return a.editing(cmd.Context(), func(d *db.DB) (index.EditResult, error) { return d.DeleteEntity(cmd.Context(), given[0]) })
+			return a.editing(cmd.Context(), nil, func(d *db.DB) (index.EditResult, error) { return d.DeleteEntity(cmd.Context(), given[0]) })
 		},
 	}
 }
@@ -188,7 +230,7 @@ func (a *app) graphReset() *cobra.Command {
 		Example: `  glim graph reset "Maren Holt"`,
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return a.editing(cmd.Context(), func(d *db.DB) (index.EditResult, error) { return d.ResetEntity(cmd.Context(), given[0]) })
+			return a.editing(cmd.Context(), nil, func(d *db.DB) (index.EditResult, error) { return d.ResetEntity(cmd.Context(), given[0]) })
 		},
 	}
 }

@@ -30,7 +30,8 @@ func (a *app) graphInfo() *cobra.Command {
 		Use:   "info NAME",
 		Short: "Tell where an entity comes from: names, statements, what is set by hand",
 		Long: `Info tells what is behind an entity: its aliases, what was set by hand, and the statements of documents and people that it
-is made of. The name may be any that the entity goes by.`,
+is made of.
+` + nameHelp,
 		Example: `  glim graph info "Maren Holt"
   glim graph info "M. Holt" --limit 100 --vector --json`,
 		Args: args(cobra.ExactArgs(1)),
@@ -41,10 +42,11 @@ is made of. The name may be any that the entity goes by.`,
 			}
 			return a.with(false, true, func(d *db.DB) error {
 				i, err := d.Entity(cmd.Context(), given[0], o)
-				switch {
-				case err != nil:
+				if err != nil {
 					return editFailure(err)
-				case a.json:
+				}
+				a.meant(given[0], i.Name)
+				if a.json {
 					return a.out.json(i)
 				}
 				p := &page{output: a.out, begun: true}
@@ -66,7 +68,7 @@ func (a *app) relationInfo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "info NAME NAME",
 		Short:   "Tell where a relation comes from: statements, what is set by hand",
-		Long:    "Info tells what is behind a relation, whatever the order of the names.",
+		Long:    "Info tells what is behind a relation, whatever the order of the names.\n" + nameHelp,
 		Example: `  glim graph relation info "Maren Holt" "Skarn Light"`,
 		Args:    args(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, given []string) error {
@@ -74,12 +76,19 @@ func (a *app) relationInfo() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.with(false, true, func(d *db.DB) error {
-				i, err := d.Relation(cmd.Context(), given[0], given[1], o)
-				switch {
-				case err != nil:
+			return a.view(cmd.Context(), func(tx *db.Tx) error {
+				i, err := tx.Relation(given[0], given[1], o)
+				if err != nil {
 					return editFailure(err)
-				case a.json:
+				}
+				for _, name := range given {
+					end, err := tx.Entity(name, index.InfoOptions{})
+					if err != nil {
+						return err
+					}
+					a.meant(name, end.Name)
+				}
+				if a.json {
 					return a.out.json(i)
 				}
 				p := &page{output: a.out, begun: true}

@@ -13,42 +13,39 @@ import (
 	"github.com/glimdb/db/internal/brief"
 )
 
-// nameHelp is what node does, for people.
-const nameHelp = "Quotes around the name, blanks, width and letter case need not be as stored, unless case tells two entities apart."
+// nameHelp is what all commands take for a name, for people.
+const nameHelp = "Names may be aliases. Quotes around them, blanks, width and letter case need not be as stored, unless case tells two entities apart."
 
-// node finds the node that a name means: the one of that very name, alias, or either as it is stored
-// (index.NormalizeName), else the only one that is alike but for letter case, width and blanks. Otherwise the
-// error tells which names come near.
+// node finds the entity that a name means, and tells when it is called otherwise. Without one the error tells which names come near.
 func (a *app) node(tx *db.Tx, g *db.Graph, name string) (graph.Node, error) {
-	switch e, err := tx.Entity(name, index.InfoOptions{}); {
-	case err == nil:
-		return g.Node(e.Name)
-	case !errors.Is(err, db.ErrNotFound):
-		return graph.Node{}, err
+	e, err := tx.Entity(name, index.InfoOptions{})
+	if none, missing := errors.AsType[*index.NoObjectError](err); missing && !none.Deleted {
+		return graph.Node{}, noEntity(g, name)
 	}
-	stored := index.NormalizeName(name)
-	alike, err := g.NamesAlike(name, stored)
 	if err != nil {
-		return graph.Node{}, err
+		return graph.Node{}, editFailure(err)
 	}
-	names := slices.Concat(alike...)
-	slices.Sort(names)
-	switch names = slices.Compact(names); {
-	case len(names) == 1:
-		return g.Node(names[0])
-	case len(names) > 1:
-		return graph.Node{}, notFound("letter case tells them apart: "+strings.Join(names, ", "),
-			"%s is the name of %d entities, each in another spelling", brief.Quote(name), len(names))
+	a.meant(name, e.Name)
+	return g.Node(e.Name)
+}
+
+// meant tells whom a name was taken for, where it is another name or another letter case.
+func (a *app) meant(given, name string) {
+	if given != name && index.NormalizeName(given) != name {
+		a.err.printf("note: %s is %s\n", brief.Quote(given), name)
 	}
-	near, err := namesNear(g, cmp.Or(stored, name))
+}
+
+func noEntity(g *db.Graph, name string) error {
+	near, err := namesNear(g, cmp.Or(index.NormalizeName(name), name))
 	if err != nil {
-		return graph.Node{}, fmt.Errorf("names near %s: %w", brief.Quote(name), err)
+		return fmt.Errorf("names near %s: %w", brief.Quote(name), err)
 	}
 	hint := "`glim graph search TEXT` finds names by a part of them"
 	if len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
-	return graph.Node{}, notFound(hint, "no entity %s", brief.Quote(name))
+	return notFound(hint, "no entity %s", brief.Quote(name))
 }
 
 // nearNames is how many names are offered instead of one that does not exist.

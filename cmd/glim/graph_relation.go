@@ -32,7 +32,7 @@ func (a *app) relationCreate() *cobra.Command {
 		Args:    args(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			r.Src, r.Dst = given[0], given[1]
-			return a.editing(cmd.Context(), func(d *db.DB) (index.EditResult, error) { return d.CreateRelation(cmd.Context(), r) })
+			return a.editing(cmd.Context(), nil, func(d *db.DB) (index.EditResult, error) { return d.CreateRelation(cmd.Context(), r) })
 		},
 	}
 	cmd.Flags().StringVar(&r.Description, "description", "", "what relates them; must be given")
@@ -64,7 +64,7 @@ the number of chunks that state the relation.`,
 			if f.Description == nil && f.Keywords == nil && f.Weight == nil {
 				return misused(cmd, "give --description, --keywords or --weight")
 			}
-			return a.editing(cmd.Context(), func(d *db.DB) (index.EditResult, error) {
+			return a.editing(cmd.Context(), nil, func(d *db.DB) (index.EditResult, error) {
 				return d.EditRelation(cmd.Context(), given[0], given[1], f)
 			})
 		},
@@ -84,7 +84,7 @@ hand is gone for good.`,
 		Example: `  glim graph relation delete "Maren Holt" "Skarn Light"`,
 		Args:    args(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return a.editing(cmd.Context(), func(d *db.DB) (index.EditResult, error) {
+			return a.editing(cmd.Context(), nil, func(d *db.DB) (index.EditResult, error) {
 				return d.DeleteRelation(cmd.Context(), given[0], given[1])
 			})
 		},
@@ -99,7 +99,7 @@ func (a *app) relationReset() *cobra.Command {
 		Example: `  glim graph relation reset "Maren Holt" "Skarn Light"`,
 		Args:    args(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return a.editing(cmd.Context(), func(d *db.DB) (index.EditResult, error) {
+			return a.editing(cmd.Context(), nil, func(d *db.DB) (index.EditResult, error) {
 				return d.ResetRelation(cmd.Context(), given[0], given[1])
 			})
 		},

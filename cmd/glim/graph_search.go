@@ -9,12 +9,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// foundRow is an entity, and the alias by which it was found where its name does not hold the text.
+type foundRow struct {
+	entityRow
+	Alias string `json:"alias,omitempty"`
+}
+
 func (a *app) graphSearch() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "search TEXT",
 		Short: "Find entities by a part of their name",
-		Long:  "Search lists the entities whose names contain the text, whatever its case, the best matches first.",
+		Long:  "Search lists the entities whose names or aliases contain the text, whatever its case, the best matches first.",
 		Example: `  glim graph search harbour
   glim graph search 灯塔 --limit 10`,
 		Args: args(cobra.ExactArgs(1)),
@@ -25,18 +31,18 @@ func (a *app) graphSearch() *cobra.Command {
 			case strings.TrimSpace(given[0]) == "":
 				return usage("the text to search for is empty")
 			}
-			return a.inGraph(cmd, func(_ *db.Tx, g *db.Graph) error {
-				found, err := g.SearchLabels(given[0], limit)
+			return a.inGraph(cmd, func(tx *db.Tx, g *db.Graph) error {
+				found, err := tx.SearchNames(given[0], limit)
 				if err != nil {
 					return err
 				}
-				rows := make([]entityRow, 0, len(found))
+				rows := make([]foundRow, 0, len(found))
 				for _, m := range found {
 					n, err := g.Node(m.Name)
 					if err != nil {
 						return err
 					}
-					rows = append(rows, entityRow{n.Name, n.Type, n.Degree})
+					rows = append(rows, foundRow{entityRow{n.Name, n.Type, n.Degree}, m.Alias})
 				}
 				if a.json {
 					err = a.out.json(rows)
@@ -50,7 +56,11 @@ func (a *app) graphSearch() *cobra.Command {
 					return nil
 				}
 				for _, r := range rows {
-					a.out.printf("%5d  %s (%s)\n", r.Degree, r.Name, strings.ToLower(r.Type))
+					also := ""
+					if r.Alias != "" {
+						also = ", also " + r.Alias
+					}
+					a.out.printf("%5d  %s (%s)%s\n", r.Degree, r.Name, strings.ToLower(r.Type), also)
 				}
 				if len(rows) == limit && limit < graph.MaxSearch {
 					a.out.printf("there may be more, see --limit\n")

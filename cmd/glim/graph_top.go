@@ -42,7 +42,15 @@ func (a *app) graphTop() *cobra.Command {
 					rows = append(rows, entityRow{l.Name, n.Type, l.Degree})
 				}
 				if a.json {
-					return a.out.json(rows)
+					err = a.out.json(rows)
+				}
+				switch {
+				case err != nil:
+					return err
+				case len(rows) == 0:
+					return a.emptyGraph()
+				case a.json:
+					return nil
 				}
 				for _, r := range rows {
 					a.out.printf("%5d  %s (%s)\n", r.Degree, r.Name, strings.ToLower(r.Type))
