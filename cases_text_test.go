@@ -63,6 +63,62 @@ func TestHC10_Names(t *testing.T) {
 	})
 }
 
+// The four spellings of the case, one a chunk, are one node with four sources. Every call that takes a name takes each
+// of them: look-ups, questions, and what creates, renames, edits and deletes by hand.
+func TestHC10_EverySpelling(t *testing.T) {
+	spellings := []string{`"Orbit Desk"`, "Orbit  Desk", "Orbit Desk ", "“Orbit Desk”"}
+	var parts []string
+	for i, name := range spellings {
+		parts = append(parts, fmt.Sprintf("E %s (fact %d)", name, i))
+	}
+	desk := doc("desk", strings.Join(parts, "\n\n"))
+	for i, name := range spellings {
+		d := openTest(t, stubbed())
+		insert(t, d, desk, doc("pell", "E Ada Pell (a person)"))
+		e, err := d.Entity(ctx, name, index.InfoOptions{})
+		if err != nil || e.Name != "Orbit Desk" || e.SourceCount != 4 || len(e.Sources) != 4 {
+			t.Errorf("%q: found %+v, %v", name, e, err)
+		}
+		for fact := range spellings {
+			if !strings.Contains(e.Description, fmt.Sprint("fact ", fact)) {
+				t.Errorf("%q: %q lacks fact %d", name, e.Description, fact)
+			}
+		}
+		res, err := d.Query(ctx, "what does "+name+" do", query.Options{Mode: query.Local, Want: query.WantData, LowKeywords: []string{name}, TopK: 1})
+		if err != nil || len(res.Data.Entities) == 0 || res.Data.Entities[0].Name != "Orbit Desk" {
+			t.Errorf("%q: a question finds %+v, %v", name, res.Data.Entities, err)
+		}
+		if _, err := d.CreateEntity(ctx, index.NewEntity{Name: name, Type: "place", Description: "once more"}); !errors.Is(err, db.ErrNameTaken) {
+			t.Errorf("%q: created beside the other: %v", name, err)
+		}
+		if _, err := d.CreateRelation(ctx, index.NewRelation{Src: "Ada Pell", Dst: name, Description: "sits there"}); err != nil {
+			t.Errorf("%q: no end of a relation: %v", name, err)
+		}
+		if _, err := d.RenameEntity(ctx, name, "Front Desk"); err != nil {
+			t.Errorf("%q: not renamed: %v", name, err)
+		}
+		if e := entity(t, d, "Front Desk"); e == nil || e.SourceCount != 4 || entity(t, d, "Orbit Desk") != nil {
+			t.Errorf("%q: renamed to %+v", name, e)
+		}
+		other := spellings[(i+1)%len(spellings)] // an alias is found by each spelling as well
+		if e, err := d.Entity(ctx, other, index.InfoOptions{}); err != nil || e.Name != "Front Desk" {
+			t.Errorf("%q: the old name finds %+v, %v", other, e, err)
+		}
+		if r, err := d.Relation(ctx, other, "Ada Pell", index.InfoOptions{}); err != nil || r.Description != "sits there" {
+			t.Errorf("%q: the relation is %+v, %v", other, r, err)
+		}
+		if _, err := d.DeleteEntity(ctx, other); err != nil {
+			t.Errorf("%q: not deleted: %v", other, err)
+		}
+		if _, err := d.Entity(ctx, name, index.InfoOptions{}); !errors.Is(err, db.ErrNotFound) {
+			t.Errorf("%q: after the delete: %v", name, err)
+		}
+		if n, err := d.Stats(ctx); err != nil || n.Entities != 1 || n.Relations != 0 {
+			t.Errorf("%q: %d entities and %d relations are left, %v", name, n.Entities, n.Relations, err)
+		}
+	}
+}
+
 // Reversed pairs are one edge, seen from both ends, with all that was said; a self-loop is dropped and
 // counted.
 func TestHC10_Edges(t *testing.T) {

@@ -28,26 +28,35 @@ func sharedDocuments() []index.Document {
 	return docs
 }
 
+// bigDocument has three chunks of four entities and five relations each; the first two speak with another word in
+// each version.
 func bigDocument(id, word string) index.Document {
-	var b strings.Builder
-	for i := range 12 {
-		name := fmt.Sprint("Own ", i)
-		if i < 6 {
-			name = fmt.Sprint("Shared ", i)
+	var parts []string
+	for c := range 3 {
+		var b strings.Builder
+		said := word
+		if c == 2 {
+			said = "always"
 		}
-		fmt.Fprintf(&b, "E %s (%s by the big document, in its own words number %d)\n", name, word, i)
+		for i := 4 * c; i < 4*c+4; i++ {
+			name := fmt.Sprint("Own ", i)
+			if i < 6 {
+				name = fmt.Sprint("Shared ", i)
+			}
+			fmt.Fprintf(&b, "E %s (%s by the big document, in its own words number %d)\n", name, said, i)
+		}
+		for i := 5 * c; i < 5*c+5; i++ {
+			fmt.Fprintf(&b, "R Shared %d - Own %d (%s link %d)\n", i%6, 6+(i+i/6)%6, said, i)
+		}
+		parts = append(parts, b.String())
 	}
-	for i := range 15 {
-		fmt.Fprintf(&b, "R Shared %d - Own %d (%s link %d)\n", i%6, 6+i%6, word, i)
-	}
-	return doc(id, b.String())
+	return doc(id, strings.Join(parts, "\n"))
 }
 
-// crashOptions cut the big document into three chunks and keep files small, so that few operations hold
-// many kinds.
+// crashOptions make a chunk of each part of the big document, and files small, so that few operations hold many kinds.
 func crashOptions(fs *testkit.CrashFS) db.Options {
 	o := testOptions(fs)
-	o.Index.ChunkTokens, o.Index.ChunkOverlap = 220, -1
+	o.Index.Chunker = paragraphs()
 	return o
 }
 
@@ -191,6 +200,27 @@ func finishSteps(t *testing.T, d *db.DB, left []step, want string) {
 	}
 	checkDB(t, d)
 	equalDumps(t, logical(t, d), want)
+}
+
+// The documents of HC-03 are what the case says.
+func TestHC03_Documents(t *testing.T) {
+	d := openTest(t, crashOptions(crashBase(t)))
+	for i := range 6 {
+		if e := entity(t, d, fmt.Sprint("Shared ", i)); e == nil || e.SourceCount != 5 {
+			t.Errorf("Shared %d is %+v, want one of five documents", i, e)
+		}
+	}
+	for _, word := range []string{"found", "changed"} {
+		if _, err := d.Put(ctx, bigDocument("big", word)); err != nil {
+			t.Fatal(err)
+		}
+		if i := get(t, d, "big"); i.Chunks != 3 || i.Entities != 12 || i.Relations != 15 {
+			t.Errorf("%d chunks, %d entities, %d relations, want 3, 12 and 15", i.Chunks, i.Entities, i.Relations)
+		}
+		if e := entity(t, d, "Shared 5"); e.SourceCount < 6 {
+			t.Errorf("the big document does not share: %+v", e)
+		}
+	}
 }
 
 // Insert, replace and delete, with a power loss at every operation of the file system. Each seed keeps
