@@ -18,7 +18,7 @@ const (
 	//	relation<|#|>source<|#|>target<|#|>keywords<|#|>description
 	//
 	// and ends with <|COMPLETE|>. A reply that is a JSON object with the lists entities (name, type,
-	// description) and relationships (source, target, keywords, description) is read too.
+	// description) and relationships (source, target, keywords, description) is read too, also with words around it.
 	FormatLines ReplyFormat = iota
 	// FormatLines2025 is the same as LightRAG 1.4.9 read it (from 2025-09): fewer repairs, no record goes
 	// on in the next line.
@@ -73,16 +73,33 @@ func readReply(reply string, o ParseOptions) (x Extraction, usable bool) {
 	case FormatTuples, FormatTuplesUpper:
 		p.tuples(reply)
 	default:
-		if looksLikeJSON(reply) {
-			if p.json(reply); p.whole || len(p.out.Entities)+len(p.out.Relations) > 0 {
-				break
-			}
-			p.out = Extraction{}
-		}
-		p.lines(reply)
+		p.any(reply)
 	}
-	return p.out, len(p.out.Entities)+len(p.out.Relations) > 0 || p.whole || endMark.MatchString(reply)
+	return p.out, p.records() > 0 || p.whole || endMark.MatchString(reply)
 }
+
+// any reads FormatLines, and JSON where the reply begins with it or, read as lines, has no record.
+func (p *parser) any(reply string) {
+	asJSON := func() bool {
+		q := parser{o: p.o, types: p.types}
+		if q.json(reply); q.records() == 0 && !q.whole {
+			return false
+		}
+		p.out, p.whole = q.out, q.whole
+		return true
+	}
+	first := looksLikeJSON(reply)
+	if first && asJSON() {
+		return
+	}
+	p.lines(reply)
+	if !first && p.records() == 0 && strings.Contains(reply, "{") {
+		asJSON()
+	}
+}
+
+// records is the number of records read.
+func (p *parser) records() int { return len(p.out.Entities) + len(p.out.Relations) }
 
 // DefaultTypes are the entity types of the built-in guidance.
 func DefaultTypes() []string {

@@ -40,18 +40,32 @@ func jsonObject(reply string) string {
 // json reads {"entities": [{name, type, description}], "relationships": [{source, target, keywords,
 // description}]}, which models answer now and then though asked for lines. It reads item by item, so that
 // a reply that is cut off or damaged gives what stands before the damage. Text behind the object is
-// ignored. The rules for fields are those of lines, but keywords may be empty.
+// ignored. The rules for fields are those of lines, but keywords may be empty. An object that is not JSON is read once
+// more, mended; what gives more is used.
 func (p *parser) json(reply string) {
 	object := jsonObject(reply)
 	if object == "" {
 		p.out.Report.dropped(DropUnreadable)
 		return
 	}
-	dec := json.NewDecoder(strings.NewReader(object))
-	dec.UseNumber()
-	if !p.jsonFields(dec) {
+	if p.jsonObject(object) {
+		return
+	}
+	q := parser{o: p.o, types: p.types}
+	if q.jsonObject(mendJSON(object)); q.records() > p.records() || q.whole {
+		q.out.Report.repaired(RepairJSON)
+		p.out, p.whole = q.out, q.whole
+	}
+	if !p.whole {
 		p.out.Report.dropped(DropUnreadable)
 	}
+}
+
+// jsonObject reads an object and tells whether it got to its end.
+func (p *parser) jsonObject(object string) bool {
+	dec := json.NewDecoder(strings.NewReader(object))
+	dec.UseNumber()
+	return p.jsonFields(dec)
 }
 
 // jsonFields reads the fields of the object that dec stands before and tells whether it got through.

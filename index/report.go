@@ -24,6 +24,7 @@ const (
 	RepairPrefix    = "prefix"        // a record without its prefix, or with the wrong one, told by its fields
 	RepairSurplus   = "surplus_field" // a delimiter inside an entity's description
 	RepairJoined    = "joined_lines"  // a record that went on in the next line
+	RepairJSON      = "json"          // an object that is not JSON as it stands: commas, quotes, bare keys
 	RepairName      = "long_name"     // a name cut to its greatest length
 	RepairEndMark   = "end_mark"      // a reply without end mark, which was not cut off by a limit
 )
