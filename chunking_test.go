@@ -136,9 +136,9 @@ func TestChunkingOfStoredText(t *testing.T) {
 	closeChecked(t, d)
 	o.Index.ChunkTokens = 10
 	d = openTest(t, o)
+	again := doc("a", guide)
 	put := func(spec *chunk.Spec, want string, chunks int) {
 		t.Helper()
-		again := doc("a", guide)
 		again.Chunking = spec
 		r, err := d.Put(ctx, again)
 		if err != nil || r.Documents[0].Result != want {
@@ -152,6 +152,21 @@ func TestChunkingOfStoredText(t *testing.T) {
 	put(&chunk.Spec{Method: chunk.Markdown, Size: 20}, index.Enqueued, 3)
 	put(&chunk.Spec{Method: chunk.Markdown, Size: 20}, index.Unchanged, 3)
 	put(nil, index.Unchanged, 3)
+	again.Metadata = map[string]any{"year": 2026}
+	put(nil, index.Enqueued, 3)
+	again.Chunks = []chunk.Span{{Start: 0, End: 7}, {Start: 7, End: len(guide)}}
+	put(&chunk.Spec{Size: 1000}, index.Enqueued, 2)
+	again.Chunking, again.Chunks, again.Path = nil, nil, "elsewhere/a"
+	if _, err := d.Enqueue(ctx, index.Put, again); err != nil { // and once more before it is processed
+		t.Fatal(err)
+	}
+	again.Metadata = nil
+	put(nil, index.Enqueued, 2)
+	again.Text += "\n\nAnother text is cut as the options say now, which is ten tokens at a time."
+	r, err := d.Put(ctx, again)
+	if i := get(t, d, "a"); err != nil || r.Documents[0].Result != index.Enqueued || i.Chunking.Size != 10 || i.Chunks < 4 {
+		t.Errorf("%+v, %v, cut by %v into %d", r, err, i.Chunking, i.Chunks)
+	}
 }
 
 // Spans of the caller lie where they lay after the text was cleaned, or are refused before anything is stored.

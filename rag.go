@@ -160,8 +160,8 @@ func (d *DB) remove(ctx context.Context, call func(context.Context) (index.Delet
 	})
 }
 
-// Retry puts failed documents back into the queue, all of them when none is named, and returns the ids
-// that now wait for Process.
+// Retry puts documents back into the queue that failed, or for which a reply of the model was cut off or of no use, all
+// of them when none is named, and returns the ids that now wait for Process.
 func (d *DB) Retry(ctx context.Context, ids ...string) ([]string, error) {
 	return writing(ctx, d, func(ctx context.Context) ([]string, error) { return d.pipe.Retry(ctx, ids...) })
 }

@@ -190,12 +190,15 @@ func (e *enqueueing) document(b *kv.Batch, c *incoming, out *Outcome) error {
 		latest = d.Pending
 	}
 	same := latest.Hash == v.Hash
+	if same && !c.cut {
+		v.Chunker, v.Spans = latest.Chunker, latest.Spans
+	}
 	if !same && e.policy == Insert {
 		return &DuplicateError{ID: c.id, Status: d.Status.String()}
 	}
 	if same && e.policy == Put {
 		same = latest.Path == v.Path && latest.Time.Equal(v.Time) && latest.Metadata.Equal(v.Metadata) &&
-			(!c.cut || latest.Chunker == v.Chunker)
+			latest.Chunker == v.Chunker
 	}
 	switch {
 	case same && d.Status == record.StatusProcessed && !d.Contents.Incomplete():

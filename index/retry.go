@@ -10,12 +10,13 @@ import (
 
 // Retry puts documents back into the queue, in one commit: failed ones, and processed ones for which a
 // reply of the model was cut off or of no use (their present version stays visible meanwhile). Without ids it
-// means all failed ones. Others are left as they are. It returns the ids that now wait; an unknown id is
-// a *NotFoundError and nothing changes. Process does the work.
+// means all of both kinds, at the cost of a scan over the documents. Others are left as they are. It returns the ids
+// that now wait; an unknown id is a *NotFoundError and nothing changes. Process does the work.
 func (p *Pipeline) Retry(ctx context.Context, ids ...string) ([]string, error) {
-	if len(ids) == 0 {
+	named := len(ids) > 0
+	if !named {
 		var err error
-		if ids, err = p.failed(); err != nil || len(ids) == 0 {
+		if ids, err = p.lacking(); err != nil || len(ids) == 0 {
 			return nil, err
 		}
 	}
@@ -32,6 +33,8 @@ func (p *Pipeline) Retry(ctx context.Context, ids ...string) ([]string, error) {
 				return err
 			}
 			switch {
+			case d == nil && !named: // deleted meanwhile
+				continue
 			case d == nil:
 				unknown = append(unknown, id)
 				continue
@@ -77,7 +80,8 @@ func (p *Pipeline) requeue(b *kv.Batch, d *record.Document) error {
 	return putDocument(b, p.cfg.Workspace, d)
 }
 
-func (p *Pipeline) failed() ([]string, error) {
+// lacking lists the documents that failed or are incomplete.
+func (p *Pipeline) lacking() ([]string, error) {
 	view, err := p.cfg.Updater.View()
 	if err != nil {
 		return nil, err
@@ -88,7 +92,7 @@ func (p *Pipeline) failed() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d.Status == record.StatusFailed {
+		if d.Status == record.StatusFailed || d.Status == record.StatusProcessed && d.Contents.Incomplete() {
 			ids = append(ids, d.ID)
 		}
 	}

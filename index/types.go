@@ -34,8 +34,8 @@ type Document struct {
 	// Priority moves the document before all waiting ones of lower priority and behind those of higher; among equals
 	// the order of enqueue decides. -128 to 127. It changes when a document is processed, never what comes out.
 	Priority int8
-	// Chunking is how this document is cut; zero fields are those of Options. Nil: as Options say when it is enqueued,
-	// and no reason to cut a text again that is stored already.
+	// Chunking is how this document is cut; zero fields are those of Options. Nil: a text that is stored under the ID
+	// already is cut as it is, also when its metadata or path are new; any other as Options say when it is enqueued.
 	Chunking *chunk.Spec
 	// Chunks are the chunks of a caller who has cut Text: spans of it as it stands here, in order (C1 to C3 of package
 	// chunk, but that white space at their ends is cut off here); Tokens are not looked at. A chunk over the size is cut

@@ -71,12 +71,18 @@ func TestHC09_RepliesOfNoUse(t *testing.T) {
 				want = index.Enqueued
 			}
 			calls := model.Count("")
+			if ids, err := s.Retry(context.Background()); err != nil || len(ids) != c.again {
+				t.Errorf("retried %q, %v, want %d", ids, err, c.again)
+			}
 			if r := s.enqueue(index.Insert, d); r.Documents[0].Result != want {
 				t.Errorf("given again it is %q, want %q", r.Documents[0].Result, want)
 			}
 			s.process()
 			if got := model.Count("") - calls; got != c.again {
 				t.Errorf("%d calls, want %d", got, c.again)
+			}
+			if ids, err := s.Retry(context.Background()); err != nil || len(ids) != 0 {
+				t.Errorf("retried %q, %v, and nothing is missing", ids, err)
 			}
 			if i := s.info("key"); (i.Entities == 1) != (c.again > 0) || c.again > 0 && i.Truncated+i.Unusable > 0 {
 				t.Errorf("status %+v", i)

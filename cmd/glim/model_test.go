@@ -83,6 +83,8 @@ func reply(body string) string {
 	switch {
 	case strings.Contains(body, "high_level_keywords"):
 		return `{"high_level_keywords": ["design"], "low_level_keywords": ["Edith Calloway"]}`
+	case strings.Contains(body, "# Records") && strings.Contains(body, "mumble"):
+		return "I would rather not."
 	case strings.Contains(body, "# Records"):
 		return "entity<|#|>Edith Calloway<|#|>person<|#|>Edith Calloway designed Skarn Light.\n" +
 			"entity<|#|>Skarn Light<|#|>location<|#|>Skarn Light is a lighthouse.\n" +

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -11,8 +12,9 @@ import (
 func (a *app) retryCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "retry [ID...]",
-		Short: "Try failed documents again, all of them when none is named",
-		Long:  "Retry puts failed documents back into the queue and works off all that wait. Model replies that arrived before are not paid again.",
+		Short: "Try documents again that failed or are incomplete, all of them when none is named",
+		Long: `Retry puts documents back into the queue that failed, or for which a reply of the model was cut off or of no use, and
+works off all that wait. Model replies that arrived before are not paid again. A document stays visible as it is until it is done.`,
 		Example: `  glim retry
   glim retry notes/lamp.md`,
 		Args: args(cobra.ArbitraryArgs),
@@ -22,10 +24,14 @@ func (a *app) retryCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if _, err := d.Retry(cmd.Context(), ids...); err != nil {
+				tried, err := d.Retry(cmd.Context(), ids...)
+				if err != nil {
 					return err
 				}
 				s, err := a.process(cmd.Context(), d, 0)
+				if err == nil {
+					err = a.stillLacking(cmd.Context(), d, tried)
+				}
 				switch {
 				case err != nil:
 					return err
@@ -46,4 +52,18 @@ func (a *app) retryCommand() *cobra.Command {
 			})
 		},
 	}
+}
+
+// stillLacking tells which of the documents that were tried again are incomplete still.
+func (a *app) stillLacking(ctx context.Context, d *db.DB, ids []string) error {
+	for _, id := range ids {
+		i, err := d.Document(ctx, id)
+		if err != nil {
+			return err
+		}
+		if n := i.Truncated + i.Unusable; n > 0 && i.Error == "" {
+			a.err.printf("note: %s: %s of the model cut off or of no use again\n", id, count(n, "reply"))
+		}
+	}
+	return nil
 }
