@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/glimdb/db/internal/filter"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
 )
@@ -45,12 +46,12 @@ func (p *Pipeline) Delete(ctx context.Context, ids ...string) (DeleteResult, err
 type removal struct {
 	p    *Pipeline
 	docs []*record.Document
-	sel  *selector // the documents must still match it; nil: whatever they are
+	sel  *filter.Matcher // the documents must still match it; nil: whatever they are
 	plan *plan
 }
 
 // tryDelete fails with errSuperseded when a document changed between plan and commit, or does not match sel any more.
-func (p *Pipeline) tryDelete(ctx context.Context, ids []string, sel *selector) (DeleteResult, error) {
+func (p *Pipeline) tryDelete(ctx context.Context, ids []string, sel *filter.Matcher) (DeleteResult, error) {
 	rm, err := p.planRemoval(ctx, ids)
 	if err != nil {
 		return DeleteResult{}, err
@@ -136,10 +137,8 @@ func (rm *removal) check(b *kv.Batch) error {
 		if now == nil || now.Seq != d.Seq || !sameRev(now.Current, d.Current) {
 			return errSuperseded
 		}
-		if rm.sel != nil {
-			if i := infoOf(now); !rm.sel.match(&i) {
-				return errSuperseded
-			}
+		if rm.sel != nil && !selects(rm.sel, now) {
+			return errSuperseded
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/glimdb/db/internal/filter"
 	"github.com/glimdb/db/kv"
 )
 
@@ -17,10 +18,10 @@ const removalBytes = 16 << 20
 // exact. With an error it returns what is gone already. A filter that selects every document is refused with an
 // *OptionError.
 func (p *Pipeline) DeleteMatching(ctx context.Context, f Filter) (sum DeleteResult, err error) {
-	if f.empty() {
+	if f.IsZero() {
 		return sum, &OptionError{Field: "Filter", Value: "empty", Want: "one condition at least"}
 	}
-	sel, err := f.selector()
+	sel, err := matcher(f)
 	if err != nil {
 		return sum, err
 	}
@@ -77,7 +78,7 @@ func (p *Pipeline) selected(f Filter) (list []Info, err error) {
 }
 
 // matching keeps those of a list that are there and match now.
-func (p *Pipeline) matching(list []Info, sel *selector) (left []Info, err error) {
+func (p *Pipeline) matching(list []Info, sel *filter.Matcher) (left []Info, err error) {
 	view, err := p.cfg.Updater.View()
 	if err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func (p *Pipeline) matching(list []Info, sel *selector) (left []Info, err error)
 		if d == nil {
 			continue
 		}
-		if now := infoOf(d); sel.match(&now) {
+		if selects(sel, d) {
 			left = append(left, was)
 		}
 	}

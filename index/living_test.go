@@ -131,7 +131,7 @@ func TestDeleteMatching(t *testing.T) {
 		{index.Filter{Metadata: map[string]any{"tags": "blue"}}, []string{"a", "c"}},
 		{index.Filter{Metadata: map[string]any{"tags": []string{"red", "blue"}}}, []string{"a"}},
 		{index.Filter{Metadata: map[string]any{"draft": true}, Track: "two"}, nil},
-		{index.Filter{Metadata: map[string]any{"draft": "true"}}, nil},
+		{index.Filter{Metadata: map[string]any{"draft": "yes"}}, nil},
 		{index.Filter{PathPrefix: "nowhere"}, nil},
 	} {
 		s, want := fill(t), fill(t)

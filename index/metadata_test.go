@@ -47,29 +47,8 @@ func FuzzMetadata(f *testing.F) {
 				t.Errorf("%#v is read back as %#v", v, got)
 			}
 		}
-		if got := ParseMetadata(FormatMetadata(x)); !sameScalar(got, x) { // 1.0 is 1
+		if got := ParseMetadata(FormatMetadata(x)); !record.SameValue(got, x) { // 1.0 is 1
 			t.Errorf("%v is read back as %v", x, got)
 		}
 	})
-}
-
-func TestHasMetadata(t *testing.T) {
-	for _, c := range []struct {
-		have, want any
-		same       bool
-	}{
-		{"2020", int64(2020), true}, {int64(2020), "2020", true}, {"2020", 2020.0, true}, {"9.50", 9.5, true}, {9.5, "9.50", true},
-		{"true", true, true}, {true, "true", true}, {int64(1), 1.0, true}, {1.0, int64(1), true},
-		{"007", int64(7), false}, {"TRUE", true, false}, {"1", true, false}, {int64(1), true, false},
-		{"2020", "2020.0", false}, {`"x"`, "x", false}, {"2021", int64(2020), false}, {`["a"]`, int64(1), false},
-		{[]string{"a", "2020"}, int64(2020), true}, {[]string{"a", "b"}, "b", true}, {[]string{"a", "b"}, "c", false},
-		{[]string{"a", "b"}, []string{"a", "b"}, true}, {[]string{"a", "b"}, []string{"a"}, false}, {"a", []string{"a"}, false},
-	} {
-		if got := hasMetadata(map[string]any{"k": c.have}, record.Metadata{"k": c.want}); got != c.same {
-			t.Errorf("%#v for %#v: %v", c.have, c.want, got)
-		}
-	}
-	if hasMetadata(map[string]any{"k": "x"}, record.Metadata{"k": "x", "l": "y"}) || !hasMetadata(nil, nil) {
-		t.Error("every entry that is wanted, and no other, must be there")
-	}
 }

@@ -96,7 +96,11 @@ func (p *Pipeline) giveUp(ids []string) {
 
 // documentOf reads a status record; nil when there is none.
 func (p *Pipeline) documentOf(r kv.Reader, id string) (*record.Document, error) {
-	v, err := r.Get(record.DocumentKey(p.cfg.Workspace, id))
+	return documentOf(r, p.cfg.Workspace, id)
+}
+
+func documentOf(r kv.Reader, ws, id string) (*record.Document, error) {
+	v, err := r.Get(record.DocumentKey(ws, id))
 	switch {
 	case errors.Is(err, kv.ErrNotFound):
 		return nil, nil

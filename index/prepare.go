@@ -24,16 +24,9 @@ func (p *Pipeline) summarise(ctx context.Context, edits []*edit) error {
 			if err := gctx.Err(); err != nil {
 				return err
 			}
-			kind, name := "entity", e.object.A
-			if e.object.IsRelation() {
-				kind, name = "relation", "("+e.object.A+", "+e.object.B+")"
-			}
-			text, err := p.cfg.Summarizer.Summarize(gctx, kind, name, e.fragments)
+			text, err := summary(gctx, p.cfg.Summarizer, e.object, e.fragments)
 			if err != nil {
-				return &CallError{Op: fmt.Sprintf("summarise %v", e.object), Err: err}
-			}
-			if text = clip(text, maxDescriptionBytes); text == "" {
-				return fmt.Errorf("summarise %v: %w", e.object, errEmptySummary)
+				return err
 			}
 			p.describe(e, text)
 			e.summarise = false
@@ -41,6 +34,22 @@ func (p *Pipeline) summarise(ctx context.Context, edits []*edit) error {
 		})
 	}
 	return g.Wait()
+}
+
+// summary is the description that s makes of an object's fragments.
+func summary(ctx context.Context, s Summarizer, o record.Object, fragments []string) (string, error) {
+	kind, name := "entity", o.A
+	if o.IsRelation() {
+		kind, name = "relation", "("+o.A+", "+o.B+")"
+	}
+	text, err := s.Summarize(ctx, kind, name, fragments)
+	if err != nil {
+		return "", &CallError{Op: fmt.Sprintf("summarise %v", o), Err: err}
+	}
+	if text = clip(text, maxDescriptionBytes); text == "" {
+		return "", fmt.Errorf("summarise %v: %w", o, errEmptySummary)
+	}
+	return text, nil
 }
 
 var errEmptySummary = errors.New("the summarizer returned no text")

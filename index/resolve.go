@@ -106,7 +106,9 @@ func (n *resolver) goesBy(o record.Object) (_ record.Object, ok bool, err error)
 }
 
 // counts is record.Decisions.Counts.
-func (n *resolver) counts(o record.Object) (bool, error) { return record.Decisions(n.decided).Counts(o) }
+func (n *resolver) counts(o record.Object) (bool, error) {
+	return record.Decisions(n.decided).Counts(o)
+}
 
 // group returns every object whose records would count for the same target if nothing were deleted, o's own name
 // first when entities go by it: the names of one entity, or all pairs of names of two (of one, when both ends of o

@@ -24,7 +24,8 @@ Instead of ids, flags select documents; ` + "`glim docs`" + ` with the same flag
   glim delete notes/a.md notes/b.md
   glim delete --prefix notes/old/
   glim delete --track insert_20260301_081500_5f0c9a1e
-  glim delete --metadata year=2019 --metadata draft=true`,
+  glim delete --metadata year=2019 --metadata draft=true
+  glim delete --until 2019 --has draft`,
 		Args: args(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			filter, any, err := f.filter()

@@ -23,6 +23,7 @@ var table = map[string]row{
 	"internal/kmeans":     {imports: words("internal/simd")}, // cells of an index, and clusters of what is stored
 	"internal/space":      {imports: words("internal/codec")},
 	"internal/record":     {imports: words("internal/codec internal/space")},
+	"internal/filter":     {imports: words("internal/brief internal/record")}, // one selection of documents for both sides
 	"llm":                 {tests: words("llm/token")},
 	"llm/token":           {tests: words("llm")},
 
@@ -50,12 +51,12 @@ var table = map[string]row{
 	// their tests may put a whole engine together.
 	"index/chunk": {imports: words("llm"), tests: words("llm/token")},
 	"index": {
-		imports: words("kv graph vector index/chunk llm internal/brief internal/prompt internal/lexical internal/record internal/codec internal/space"),
+		imports: words("kv graph vector index/chunk llm internal/brief internal/filter internal/prompt internal/lexical internal/record internal/codec internal/space"),
 		tests:   words("wal vector/hnsw llm/token llm/hashed"),
 	},
 	"index/format": {imports: words("index internal/brief"), tests: words("index/chunk")}, // documents of files, for the library and the command
 	"query": {
-		imports: words("kv graph vector llm internal/prompt internal/lexical internal/record internal/codec internal/space"),
+		imports: words("kv graph vector llm internal/filter internal/prompt internal/lexical internal/record internal/codec internal/space"),
 		tests:   words("wal vector/hnsw llm/token llm/hashed"),
 	},
 
@@ -64,9 +65,9 @@ var table = map[string]row{
 	"internal/dump":   {imports: words("kv internal/codec")},
 	".": {
 		imports: words("kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/brief internal/cache internal/dump internal/export internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
-		tests:   words("llm/openai"),
+		tests:   words("llm/openai llm/rerank"),
 	},
-	"cmd/glim": {imports: words(". graph vector index index/chunk index/format query llm llm/openai internal/brief")},
+	"cmd/glim": {imports: words(". graph vector index index/chunk index/format query llm llm/openai llm/rerank llm/token internal/brief")},
 
 	// Never imported; compares layers with bare peers, so that it may reach below db.
 	"bench": {tests: words(". kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/codec internal/record internal/simd internal/space")},

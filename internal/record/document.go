@@ -38,6 +38,15 @@ func (s Status) String() string {
 	return "unknown"
 }
 
+// Statuses are the names of all, in the order of a document's life.
+func Statuses() []string {
+	all := make([]string, 0, StatusFailed)
+	for s := StatusPending; s <= StatusFailed; s++ {
+		all = append(all, s.String())
+	}
+	return all
+}
+
 // Version is one text of a document.
 type Version struct {
 	// Rev tells versions apart: the commit that enqueued it. Not part of the logical state.

@@ -65,3 +65,11 @@ func (o Origin) Compare(p Origin) int {
 	}
 	return o.Object.Compare(p.Object)
 }
+
+// Part counts the records behind a view that was derived from those of some documents.
+type Part struct {
+	Records, Endpoints int
+	// Cut: the documents have more, which the caps leave out. Type votes, weight and source count are then those of the
+	// records that were read, where a stored view has the sums of all.
+	Cut bool
+}
