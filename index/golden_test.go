@@ -60,7 +60,7 @@ type goldenDelete struct {
 	}
 }
 
-func readGolden(t *testing.T, path string, v any) {
+func readGolden(t testing.TB, path string, v any) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {

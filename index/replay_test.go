@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -34,13 +35,14 @@ func TestReplayedStores(t *testing.T) {
 		rule         index.GleanRule
 		nodes, edges int
 		differs      differences
+		lists        bool // it has the objects of each document and the chunks of each object, too
 	}{
-		{"lightrag-carol", index.FormatTuples, index.GleanNew, 322, 359, differences{ownSources: true}},
-		{"lightrag-ollama-zh", index.FormatTuples, index.GleanNew, 469, 470, differences{ownSources: true}},
-		{"lightrag-wiki24", index.FormatTuples, index.GleanNew, 135, 100, differences{ownSources: true}},
-		{"lightrag-covid", index.FormatLines2025, index.GleanLonger, 710, 603, differences{}},
-		{"lightrag-xiaomi-zh", index.FormatLines2025, index.GleanLonger, 64, 44, differences{}},
-		{"lightrag-tiki-vi", index.FormatTuplesUpper, index.GleanAppend, 980, 630, differences{ownSources: true, lightEdges: true, selfLoops: 1}},
+		{"lightrag-carol", index.FormatTuples, index.GleanNew, 322, 359, differences{ownSources: true}, false},
+		{"lightrag-ollama-zh", index.FormatTuples, index.GleanNew, 469, 470, differences{ownSources: true}, false},
+		{"lightrag-wiki24", index.FormatTuples, index.GleanNew, 135, 100, differences{ownSources: true}, false},
+		{"lightrag-covid", index.FormatLines2025, index.GleanLonger, 710, 603, differences{}, true},
+		{"lightrag-xiaomi-zh", index.FormatLines2025, index.GleanLonger, 64, 44, differences{}, true},
+		{"lightrag-tiki-vi", index.FormatTuplesUpper, index.GleanAppend, 980, 630, differences{ownSources: true, lightEdges: true, selfLoops: 1}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := testkit.Data(t, tc.name)
@@ -52,26 +54,19 @@ func TestReplayedStores(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x, err := index.NewModelExtractor(folder.Chat(), runes{}, index.ModelOptions{Format: tc.format, Rule: tc.rule, MaxInputTokens: -1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := newStore(t, index.Options{Chunker: recordedChunks(folder), MaxSources: 10_000})
-			s.real = x
-			s.reopen()
-			var docs []index.Document
 			chunkID := make(map[string]string) // ours to theirs
-			for _, d := range folder.Docs {
-				docs = append(docs, index.Document{ID: d.ID, Text: d.Text, Path: d.ID})
-			}
 			for _, c := range folder.Chunks {
 				chunkID[record.ChunkID(c.Doc, c.Order)] = c.ID
 			}
+			s, docs := openReplayed(t, folder, index.Options{MaxSources: 10_000}, index.ModelOptions{Format: tc.format, Rule: tc.rule})
 			if sum := s.put(docs...); sum.Failed > 0 {
 				t.Fatalf("%+v", sum)
 			}
 			s.check()
 			s.compare(want, chunkID, tc.nodes, tc.edges, tc.differs)
+			if tc.lists {
+				s.compareLists(dir, chunkID)
+			}
 			for _, d := range docs {
 				s.delete(d.ID)
 				s.check()
@@ -80,6 +75,84 @@ func TestReplayedStores(t *testing.T) {
 				t.Errorf("%d entries are left, the first is %s", len(d), d[0])
 			}
 		})
+	}
+}
+
+// openReplayed opens a store whose extractor has the recorded replies, and returns the recorded documents.
+func openReplayed(t *testing.T, folder *replay.Folder, o index.Options, m index.ModelOptions) (*store, []index.Document) {
+	t.Helper()
+	m.MaxInputTokens = -1
+	x, err := index.NewModelExtractor(folder.Chat(), runes{}, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Chunker = recordedChunks(folder)
+	s := newStore(t, o)
+	s.real = x
+	s.reopen()
+	var docs []index.Document
+	for _, d := range folder.Docs {
+		docs = append(docs, index.Document{ID: d.ID, Text: d.Text, Path: d.ID})
+	}
+	return s, docs
+}
+
+// compareLists holds the objects of each document, and the chunks of each object, against the recorded lists.
+func (s *store) compareLists(dir string, chunkID map[string]string) {
+	s.t.Helper()
+	var (
+		entities map[string]struct {
+			Names []string `json:"entity_names"`
+		}
+		relations map[string]struct {
+			Pairs [][2]string `json:"relation_pairs"`
+		}
+		chunks = make(map[string]struct {
+			IDs []string `json:"chunk_ids"`
+		})
+	)
+	readGolden(s.t, filepath.Join(dir, "kv_store_full_entities.json"), &entities)
+	readGolden(s.t, filepath.Join(dir, "kv_store_full_relations.json"), &relations)
+	readGolden(s.t, filepath.Join(dir, "kv_store_entity_chunks.json"), &chunks) // keys of the two cannot be alike
+	readGolden(s.t, filepath.Join(dir, "kv_store_relation_chunks.json"), &chunks)
+	ofDoc, ofObject := make(map[string][]string), make(map[string][]string)
+	v := s.view()
+	defer v.Close()
+	for e, err := range index.Export(v, "") {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if x, ok := e.Value.(*index.ExportedSource); ok {
+			key := strings.Join(x.Object, index.Separator)
+			ofDoc[x.Doc] = append(ofDoc[x.Doc], key)
+			ofObject[key] = append(ofObject[key], chunkID[record.ChunkID(x.Doc, x.Order)])
+		}
+	}
+	set := func(list []string) []string { return slices.Compact(sorted(list)) }
+	want := make(map[string][]string)
+	for doc, list := range entities {
+		want[doc] = slices.Clone(list.Names)
+	}
+	for doc, list := range relations {
+		for _, pair := range list.Pairs {
+			want[doc] = append(want[doc], strings.Join(pair[:], index.Separator))
+		}
+	}
+	if len(want) == 0 || len(want) != len(ofDoc) {
+		s.t.Errorf("objects of %d documents, want %d", len(ofDoc), len(want))
+	}
+	for doc, list := range want {
+		if got := set(ofDoc[doc]); !slices.Equal(got, set(list)) {
+			s.t.Errorf("%s has %d objects, want %d", doc, len(got), len(list))
+		}
+	}
+	if len(ofObject) != len(chunks) {
+		s.t.Errorf("chunks of %d objects, want %d", len(ofObject), len(chunks))
+	}
+	for key, list := range chunks {
+		if got := set(ofObject[key]); !slices.Equal(got, set(list.IDs)) {
+			s.t.Errorf("%q has the chunks %q, want %q", key, got, list.IDs)
+		}
 	}
 }
 
