@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/glimdb/db/graph"
@@ -24,7 +25,7 @@ const (
 	ExportJSONL    ExportFormat = "jsonl"    // an object a line, with a kind: exact
 	ExportCSV      ExportFormat = "csv"      // one table with a row of names; lists are JSON arrays in a cell
 	ExportGraphML  ExportFormat = "graphml"  // one graph
-	ExportMarkdown ExportFormat = "markdown" // tables for people
+	ExportMarkdown ExportFormat = "markdown" // tables for people; what each source says of an object is a line of its description
 )
 
 // ExportFormats returns all formats.
@@ -196,7 +197,7 @@ func (x *exporter) table(t exportTable, p ExportPart) error {
 	case ExportMarkdown:
 		var m *export.Markdown
 		if m, err = export.NewMarkdown(x.w, t.title, columns); err == nil {
-			if err = x.each(p, m.Row); err == nil {
+			if err = x.each(p, func(row []any) error { return m.Row(t.readable(row)) }); err == nil {
 				err = m.Close()
 			}
 			x.note(m.Notes)
@@ -207,6 +208,16 @@ func (x *exporter) table(t exportTable, p ExportPart) error {
 		x.note(j.Notes)
 	}
 	return err
+}
+
+// readable puts the fragments of descriptions on lines of their own.
+func (t exportTable) readable(row []any) []any {
+	for i, c := range t.columns {
+		if s, ok := row[i].(string); ok && c.Name == "description" {
+			row[i] = strings.ReplaceAll(s, index.Separator, "\n")
+		}
+	}
+	return row
 }
 
 func (x *exporter) note(n export.Notes) {

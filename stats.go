@@ -109,6 +109,14 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 	})
 }
 
+// Extractors tells which extractors read the chunks of the documents, sorted by ID. Nothing binds a database to one:
+// ModelInfo.Extractor is that of documents to come. It reads all chunks.
+func (d *DB) Extractors(ctx context.Context) ([]index.ExtractorUse, error) {
+	return reading(ctx, d, "Extractors", func(_ context.Context, r kv.Reader) ([]index.ExtractorUse, error) {
+		return index.Extractors(r, defaultWorkspace)
+	})
+}
+
 // diskBytes adds up the files of the directory, which is flat. One that the engine removes meanwhile counts
 // nothing.
 func (d *DB) diskBytes() (int64, error) {

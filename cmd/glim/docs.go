@@ -115,7 +115,7 @@ func (a *app) doc(ctx context.Context, d *db.DB, id string) error {
 	row("status", i.Status)
 	row("error", i.Error)
 	if i.Replacing {
-		row("", "the version before this one stays visible until it is processed")
+		row("", serving(&i))
 	}
 	if i.Path != i.ID {
 		row("path", i.Path)
@@ -137,7 +137,7 @@ func (a *app) doc(ctx context.Context, d *db.DB, id string) error {
 		row("note", w)
 	}
 	for _, u := range i.Spent {
-		if u.Calls > 0 && u.PromptTokens+u.CompletionTokens > 0 {
+		if u.Calls > 0 {
 			row("models", fmt.Sprintf("%s (%s): %s, %d + %d tokens", u.Model, u.Purpose, count(u.Calls, "call"), u.PromptTokens, u.CompletionTokens))
 		}
 	}
@@ -159,6 +159,14 @@ func (a *app) doc(ctx context.Context, d *db.DB, id string) error {
 	}
 	row("track", i.Track)
 	return nil
+}
+
+// serving says which version of a document is found while another one is not processed.
+func serving(i *index.Info) string {
+	if i.Error != "" {
+		return "the version before this one still serves; `glim retry` tries this one again"
+	}
+	return "the version before this one serves until this one is processed"
 }
 
 // reasonsOf lists counts by reason.

@@ -179,7 +179,7 @@ func explainModels(err error, f *failure) bool {
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
 		f.code, f.what = exitUsage, "an answer needs a chat model, and none is configured"
-		f.hint = "name one with --chat-model, its endpoint with --base-url and its key in OPENAI_API_KEY (`glim settings --help`), or leave --answer out to see what the documents say"
+		f.hint = "name one with --chat-model, its endpoint with --base-url and its key in OPENAI_API_KEY (`glim settings --help`), or see what the documents say: leave out --answer and --mode bypass"
 		return true
 	case isCall:
 		f.what = plain(call)

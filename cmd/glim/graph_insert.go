@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/index"
@@ -42,7 +46,7 @@ extract anything. It is listed and deleted like other documents.
 			defer r.Close()
 			g, err := readGraph(r)
 			if err != nil {
-				return &failure{code: exitUsage, what: name + " is no graph: " + plain(err), hint: "see `glim graph insert --help` for its form", err: err}
+				return &failure{code: exitUsage, what: name + " is no graph: " + graphReason(err), hint: "see `glim graph insert --help` for its form", err: err}
 			}
 			if id != "" {
 				g.ID = id
@@ -78,15 +82,60 @@ extract anything. It is listed and deleted like other documents.
 
 // readGraph reads exactly one graph. A field that it does not know is an error: its content would be lost.
 func readGraph(r io.Reader) (g index.CustomGraph, err error) {
+	type document index.CustomGraph // its fields, but for the records
+	var raw struct {
+		document
+		Chunks    []json.RawMessage `json:"chunks"`
+		Entities  []json.RawMessage `json:"entities"`
+		Relations []json.RawMessage `json:"relationships"`
+	}
 	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&g); err != nil {
+	if err := dec.Decode(&raw); err != nil {
 		return g, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return g, errors.New("something follows the graph")
 	}
-	return g, nil
+	g = index.CustomGraph(raw.document)
+	if g.Chunks, err = readRecords[index.CustomChunk]("chunk", raw.Chunks); err != nil {
+		return g, err
+	}
+	if g.Entities, err = readRecords[index.CustomEntity]("entity", raw.Entities); err != nil {
+		return g, err
+	}
+	g.Relations, err = readRecords[index.CustomRelation]("relationship", raw.Relations)
+	return g, err
+}
+
+// readRecords reads the records of a graph. An error names the one that it is about as InsertGraph does, by its number from 0.
+func readRecords[T any](kind string, raw []json.RawMessage) ([]T, error) {
+	out := make([]T, len(raw))
+	for i, r := range raw {
+		dec := json.NewDecoder(bytes.NewReader(r))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&out[i]); err != nil {
+			return nil, fmt.Errorf("%s %d: %w", kind, i, err)
+		}
+	}
+	return out, nil
+}
+
+// jsonKinds are what JSON has where Go has these kinds.
+var jsonKinds = map[reflect.Kind]string{reflect.String: "text", reflect.Float64: "a number", reflect.Int: "a whole number", reflect.Slice: "a list",
+	reflect.Map: "an object", reflect.Struct: "an object", reflect.Bool: "true or false"}
+
+// graphReason says in words of JSON why a file is no graph.
+func graphReason(err error) string {
+	e, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return strings.ReplaceAll(plain(err), "json: ", "")
+	}
+	where, _, _ := strings.Cut(err.Error(), "json: ") // the record
+	if e.Field != "" {
+		where += e.Field[strings.LastIndexByte(e.Field, '.')+1:] + ": "
+	}
+	return where + "want " + cmp.Or(jsonKinds[e.Type.Kind()], e.Type.String()) + ", not " + e.Value
 }
 
 func (a *app) inserted(r *index.CustomResult) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"iter"
 	"maps"
 	"path/filepath"
@@ -82,7 +83,7 @@ Chunks are windows of tokens unless --chunker says otherwise; what it says is ke
 	fl.StringVar(&f.stdinID, "id", "stdin", "document `id` of standard input")
 	fl.BoolVar(&f.noReplace, "no-replace", false, "refuse changed documents instead of replacing them")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would be read, store nothing")
-	fl.StringArrayVarP(&f.metadata, "metadata", "m", nil, "`key=value` kept with every document, may be repeated; numbers, true, false and JSON lists of texts are kept as such")
+	fl.StringArrayVarP(&f.metadata, "metadata", "m", nil, "`key=value` kept with every document, may be repeated; numbers, true, false and JSON lists of texts are kept as such; a row's own fields win")
 	fl.StringVar(&f.track, "track", "", "name of this insert, for `glim docs --track` (default: one is made)")
 	fl.Int8Var(&f.priority, "priority", 0, "documents of higher priority are processed first, -128 to 127")
 	fl.IntVar(&f.workers, "workers", 3, "documents processed at the same time, 1 to 64")
@@ -115,6 +116,8 @@ type inserted struct {
 	Summary   index.Summary     `json:"summary"`
 	// Notes tell by path what was assumed about a file or left out of it.
 	Notes map[string][]string `json:"notes,omitempty"`
+
+	missing int // of Refused: inputs that are not there
 }
 
 func (r *inserted) skip(path string, why error) { r.Skipped[filepath.ToSlash(path)] = plain(why) }
@@ -133,10 +136,18 @@ func (a *app) noted(res *inserted, path string, how format.Report) {
 	}
 }
 
+// code is the exit code of an insert that could not take every input: another one where all that was named is not there.
+func (r *inserted) code() int {
+	if r.missing > 0 && r.missing == len(r.Refused)+r.Summary.Failed && len(r.Documents) == 0 {
+		return exitNotFound
+	}
+	return exitPartial
+}
+
 // err is the end of an insert that could not take every input.
 func (r *inserted) err() error {
 	if n := len(r.Refused) + r.Summary.Failed; n > 0 {
-		return &failure{code: exitPartial, what: count(n, "input") + " could not be indexed, " + count(r.Summary.Processed, "document") + " could"}
+		return &failure{code: r.code(), what: count(n, "input") + " could not be indexed, " + count(r.Summary.Processed, "document") + " could"}
 	}
 	return nil
 }
@@ -160,6 +171,9 @@ func (a *app) insert(ctx context.Context, paths []string, f insertFlags) error {
 		}
 		a.out.printf("nothing to insert\n")
 		return nil
+	}
+	if err := a.readAhead(ctx, in); err != nil {
+		return err
 	}
 	return a.creating(func() bool { return len(res.Documents) == 0 }, func(d *db.DB) error {
 		err := a.enqueue(ctx, d, in, f, &res)
@@ -195,6 +209,9 @@ func (a *app) refuse(res *inserted, err error) {
 	name := ""
 	if ie, ok := errors.AsType[*inputError](err); ok {
 		name, err = ie.path, ie.err
+	}
+	if _, twice := res.Refused[filepath.ToSlash(name)]; !twice && errors.Is(err, fs.ErrNotExist) {
+		res.missing++
 	}
 	res.Refused[filepath.ToSlash(name)] = plain(err)
 	if name == "" {
@@ -289,9 +306,16 @@ func (a *app) documents(ctx context.Context, in []input, f insertFlags, res *ins
 				}
 				continue
 			}
+			if own := fieldsOfRows(docs, file.id, f.meta); len(own) > 0 {
+				how.Notes = append(how.Notes, "rows keep their own "+strings.Join(own, ", ")+", whatever --metadata says")
+			}
 			a.noted(res, file.id, how)
 			for _, doc := range docs {
-				doc.Metadata = merged(f.meta, doc.Metadata)
+				if doc.ID == file.id {
+					doc.Metadata = over(f.meta, doc.Metadata)
+				} else {
+					doc.Metadata = over(doc.Metadata, f.meta)
+				}
 				doc.Priority, doc.Chunking = f.priority, f.chunking.spec
 				if !yield(doc, nil) {
 					return
@@ -301,17 +325,30 @@ func (a *app) documents(ctx context.Context, in []input, f insertFlags, res *ins
 	}
 }
 
-// merged are the entries of given, and those of found beside them.
-func merged(given, found map[string]any) map[string]any {
-	if len(given) == 0 {
-		return found
+// over are the entries of upper, and those of lower beside them.
+func over(upper, lower map[string]any) map[string]any {
+	if len(upper) == 0 {
+		return lower
 	}
-	all := maps.Clone(found)
+	all := maps.Clone(lower)
 	if all == nil {
 		all = make(map[string]any)
 	}
-	maps.Copy(all, given)
+	maps.Copy(all, upper)
 	return all
+}
+
+// fieldsOfRows are the keys of given that documents which are rows of a file have, too.
+func fieldsOfRows(docs []index.Document, file string, given map[string]any) []string {
+	own := make(map[string]bool)
+	for _, doc := range docs {
+		for k := range given {
+			if _, has := doc.Metadata[k]; has && doc.ID != file {
+				own[k] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(own))
 }
 
 func (a *app) dryRun(ctx context.Context, in []input, f insertFlags, res *inserted) error {
@@ -339,7 +376,7 @@ func (a *app) dryRun(ctx context.Context, in []input, f insertFlags, res *insert
 		return err
 	}
 	if n := len(res.Refused); n > 0 {
-		return &failure{code: exitPartial, what: count(n, "input") + " could not be read"}
+		return &failure{code: res.code(), what: count(n, "input") + " could not be read"}
 	}
 	return nil
 }
@@ -361,6 +398,9 @@ func (a *app) report(ctx context.Context, d *db.DB, res *inserted) error {
 			return err
 		case i.Error != "":
 			a.out.printf("  %s: failed: %s\n", o.ID, i.Error)
+			if i.Replacing {
+				a.out.printf("    note: %s\n", serving(&i))
+			}
 			continue
 		case shown == shownDocuments:
 			more++

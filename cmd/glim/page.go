@@ -76,13 +76,24 @@ func (p *page) passages(r *query.Result) {
 		if c.Reference != "" {
 			ref = " [" + c.Reference + "]"
 		}
-		p.wrapped("  ", fmt.Sprintf("%d. %s%s, passage %d%s", i+1, c.Path, ref, c.Order+1, found(c.Found)))
+		p.wrapped("  ", fmt.Sprintf("%d. %s%s, passage %d%s", i+1, label(&c), ref, c.Order+1, found(c.Found)))
+		if c.Context != "" {
+			p.wrapped("      ", "under "+c.Context)
+		}
 		room := shownPiece
 		if p.full {
 			room = max(room, 2*len(c.Content)) // all of it
 		}
 		p.excerpt("      ", excerptOf(c.Content, about, room))
 	}
+}
+
+// label names the document of a passage: by its id where that tells more than its path, as with a row of a table.
+func label(c *query.Chunk) string {
+	if strings.HasPrefix(c.Document, c.Path) {
+		return c.Document
+	}
+	return c.Path
 }
 
 // subject is what excerpts are chosen by.

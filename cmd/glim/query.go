@@ -172,18 +172,27 @@ func (a *app) query(ctx context.Context, d *db.DB, question string, o query.Opti
 	return err
 }
 
-// unsearched says on standard error that documents could not be searched, at the cost of a scan over their
-// statuses. The result itself counts those that wait.
+// unsearched says on standard error which documents could not be searched, or in an older version only, at the cost of a scan
+// over their statuses. The result itself counts those that wait.
 func (a *app) unsearched(ctx context.Context, d *db.DB) error {
-	counts := make(map[string]int)
+	absent, older := make(map[string]int), make(map[string]int)
 	for i, err := range d.Documents(ctx, index.Filter{}) {
 		if err != nil {
 			return err
 		}
-		counts[i.Status]++
+		if i.Visible {
+			older[i.Status]++
+		} else {
+			absent[i.Status]++
+		}
 	}
-	if rest := unfinished(counts); rest != "" {
-		a.err.printf("note: documents that are not searched: %s; `glim retry` works them off\n", strings.TrimPrefix(rest, ", "))
+	for _, n := range []struct {
+		what   string
+		counts map[string]int
+	}{{"that are not searched", absent}, {"whose version before is searched", older}} {
+		if rest := unfinished(n.counts); rest != "" {
+			a.err.printf("note: documents %s: %s; `glim retry` works them off\n", n.what, strings.TrimPrefix(rest, ", "))
+		}
 	}
 	return nil
 }

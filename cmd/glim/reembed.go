@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	"github.com/glimdb/db"
@@ -43,18 +44,34 @@ func (p *reembedProgress) end() {
 	}
 }
 
+// namedModel refuses to give up the vectors of a model for those of none unless that is said.
+func (a *app) namedModel(ctx context.Context, d *db.DB) error {
+	if a.set.Offline || a.set.EmbedModel != "" {
+		return nil
+	}
+	s, err := d.Stats(ctx)
+	if err != nil || s.Stored == nil || s.Stored.Embedder == s.Models.Embedder {
+		return err
+	}
+	return &failure{code: exitUsage, what: a.set.DB + " is of " + s.Stored.Embedder + ", and no embedding model is named to change to",
+		hint: "name one with --embed-model (`glim settings --help`), or give up models for lexical vectors with --offline"}
+}
+
 func (a *app) reembedCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reembed",
 		Short: "Change the embedding model: make all vectors anew",
 		Long: `Reembed embeds all chunks, entities and relations with the embedding model of the settings, and binds the database to it.
 No other model is asked. The database stays one of the old model until everything is there: Ctrl-C at any time keeps what
-is done, and the same command goes on from there. With the stored model it drops what an interrupted run has left.`,
+is done, and the same command goes on from there. With the stored model it drops what an interrupted run has left. From a model to the lexical vectors of none it goes with --offline only.`,
 		Example: `  glim reembed --embed-model text-embedding-3-large
   glim reembed --offline`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.with(false, false, func(d *db.DB) error {
+				if err := a.namedModel(cmd.Context(), d); err != nil {
+					return err
+				}
 				var o db.ReembedOptions
 				if !a.json {
 					p := newReembedProgress(a.err)

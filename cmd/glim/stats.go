@@ -29,11 +29,18 @@ func (a *app) statsCommand() *cobra.Command {
 				if err == nil && queries > 0 {
 					err = estimateAll(cmd.Context(), d, &s, queries)
 				}
+				if err != nil {
+					return err
+				}
+				extractors, err := d.Extractors(cmd.Context())
 				switch {
 				case err != nil:
 					return err
 				case a.json:
-					return a.out.json(s)
+					return a.out.json(struct {
+						db.Stats
+						Extractors []index.ExtractorUse `json:"extractors"`
+					}{s, extractors})
 				}
 				a.out.printf("%s, commit %d\n", a.set.DB, s.LSN)
 				a.out.printf("  documents  %d%s\n", s.Documents, unfinished(s.Statuses))
@@ -47,7 +54,7 @@ func (a *app) statsCommand() *cobra.Command {
 						a.out.printf("  %-10s %s\n", "recall", recallOf(name, e))
 					}
 				}
-				a.models(&s)
+				a.models(&s, extractors)
 				return nil
 			})
 		},
@@ -66,8 +73,8 @@ func kept(all map[db.CacheKind]db.CacheStats) (entries int, bytes int64) {
 }
 
 // models tells the models that the documents were indexed with, and beside them those of the settings where
-// they are others, which cannot be used with this database.
-func (a *app) models(s *db.Stats) {
+// they are others, which cannot be used with this database. Only an extractor can: on documents to come.
+func (a *app) models(s *db.Stats, extractors []index.ExtractorUse) {
 	made := db.StoredModels{Embedder: s.Models.Embedder, Dim: s.Models.Dim, Tokenizer: s.Models.Tokenizer}
 	if s.Stored != nil {
 		made = *s.Stored
@@ -81,7 +88,12 @@ func (a *app) models(s *db.Stats) {
 	embedder := func(id string, dim int) string { return id + " (" + count(dim, "dimension") + ")" }
 	row("embedder", embedder(made.Embedder, made.Dim), embedder(s.Models.Embedder, s.Models.Dim), " before `glim reembed`")
 	row("tokenizer", made.Tokenizer, s.Models.Tokenizer, "")
-	row("extractor", s.Models.Extractor, s.Models.Extractor, "")
+	for _, e := range extractors {
+		a.out.printf("  extractor  %s (%s)\n", e.ID, count(e.Chunks, "chunk"))
+	}
+	if !slices.ContainsFunc(extractors, func(e index.ExtractorUse) bool { return e.ID == s.Models.Extractor }) {
+		a.out.printf("  extractor  %s, of the settings: no document yet\n", s.Models.Extractor)
+	}
 	if n := s.Next; n != nil {
 		a.out.printf("  next       %s: %d of %s embedded; `glim reembed` goes on\n", embedder(n.Embedder, n.Dim), n.Done, count(n.Total, "text"))
 	}
