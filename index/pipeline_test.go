@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/index/chunk"
@@ -340,21 +341,51 @@ func TestAbsurdOptions(t *testing.T) {
 	}
 }
 
-// TestEmbedLimit: chunks are cut and texts of objects shortened to what the embedding model takes.
+// TestEmbedLimit: chunks are cut and texts of objects shortened to what the embedding model takes, at whole characters,
+// and what is stored is not.
 func TestEmbedLimit(t *testing.T) {
-	s := newStore(t, index.Options{EmbedTokens: 20})
-	s.put(doc("x", "E A|t|"+strings.Repeat("long ", 3), strings.Repeat("word ", 30)))
+	const limit = 20
+	long := strings.Repeat("长long длинный👨‍👩‍👧 ", 3) + "end"
+	s := newStore(t, index.Options{EmbedTokens: limit})
+	s.real = fixedReply{index.Extraction{
+		Entities:  []index.EntityRecord{{Name: "A", Type: "t", Description: long}, {Name: "B", Type: "t", Description: "short"}},
+		Relations: []index.RelationRecord{{Src: "A", Dst: "B", Keywords: []string{"k"}, Description: long, Weight: 1}}}}
+	s.reopen()
+	s.put(doc("x", "A and B", strings.Repeat("word ", 30)))
+	var cut []string
 	for _, text := range s.embed.sent {
-		if n := len([]rune(text)); n > 20 {
+		n := len([]rune(text))
+		if n > limit || !utf8.ValidString(text) {
 			t.Errorf("%d tokens sent: %q", n, text)
 		}
+		if strings.Contains(text, "长") {
+			cut = append(cut, text)
+		}
 	}
-	if i := s.info("x"); i.Chunks < 8 {
+	whole := []string{"A\n" + long, "k\tA\nB\n" + long}
+	for i, w := range whole {
+		if prefix := string([]rune(w)[:limit]); len(cut) != 2 || cut[i] != prefix {
+			t.Errorf("embedded %q, want the first %d characters of %q", cut, limit, w)
+		}
+	}
+	if e, r := s.entity("A"), s.relation("A", "B"); e.Description != long || r.Description != long {
+		t.Errorf("stored %+v and %+v", e, r)
+	}
+	if i := s.info("x"); i.Chunks < 9 {
 		t.Errorf("status %+v", i)
 	}
 	if _, err := index.New(index.Config{}); !errors.Is(err, index.ErrConfig) {
 		t.Errorf("empty configuration: %v", err)
 	}
+}
+
+// fixedReply finds the same in every chunk.
+type fixedReply struct{ x index.Extraction }
+
+func (fixedReply) ID() string { return "fixed" }
+
+func (f fixedReply) Extract(context.Context, index.ExtractInput) (index.Extraction, error) {
+	return f.x, nil
 }
 
 // TestDownModel: when every call fails, a long document is given up before each chunk was tried.
