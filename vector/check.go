@@ -70,7 +70,7 @@ func strays(r kv.Reader, ws string, report func(Problem) bool) error {
 	if err := eachMeta(r, ws, func(_ string, id collectionID, _ Config) error { known[id] = true; return nil }); err != nil {
 		return err
 	}
-	for _, kind := range []byte{kindRow, kindID} {
+	for _, kind := range []byte{kindRow, kindID, kindPack} {
 		if err := straysOf(r, ws, kind, known, report); err != nil {
 			return err
 		}
@@ -124,6 +124,9 @@ func (k *checker) run() error {
 	}
 	ids, err := k.ids()
 	if err != nil {
+		return err
+	}
+	if err := k.packs(); err != nil {
 		return err
 	}
 	if rows != ids {
@@ -196,6 +199,36 @@ func (k *checker) memory(ord uint64, id string, vec []float32, scratch packed) s
 		return "codes in memory are those of another vector"
 	}
 	return ""
+}
+
+// packs holds every pack against memory, where that has what is in it.
+func (k *checker) packs() error {
+	p, ids := k.c.gen.Load().points, &idArena{}
+	err := k.c.eachPack(k.r, 0, maxOrdinal, func(first uint64, v []byte) error {
+		if k.stopped || k.ctx.Err() != nil {
+			return k.ctx.Err()
+		}
+		s, err := p.decodePack(v, first, ids)
+		if err != nil {
+			return err
+		}
+		for i, ord := range s.ords {
+			slot, ok := p.find(ord)
+			if !ok || p.ghost(slot) {
+				continue
+			}
+			m, j := p.seg(slot), int(slot&(simd.SegmentRows-1))
+			if s.ids[i] != m.ids[j] || s.facts[i] != m.facts[j] || !p.packedAt(s.packed, i).equal(p.packedAt(m.packed, j)) {
+				k.report("pack %d: vector %d of %q differs from memory", first, ord, s.ids[i])
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, kv.ErrCorrupt) {
+		k.report("%v; it will be written anew when the collection is opened", err)
+		return nil
+	}
+	return err
 }
 
 // ids holds every id key against the row that it leads to.

@@ -36,7 +36,9 @@ type Collection struct {
 
 	feed    feed
 	persist sync.Mutex // one drain and its commits at a time; taken before feed.mu
-	scratch sync.Pool  // *scratch
+	packs   packs      // guarded by persist
+	arrival arrival
+	scratch sync.Pool // *scratch
 
 	searches planCounts
 	recall   recalls

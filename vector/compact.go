@@ -54,7 +54,7 @@ func (s *Set) Compact(ctx context.Context) error {
 
 // prefixes begin the keys of the collection and of its index.
 func (c *Collection) prefixes() [][]byte {
-	return [][]byte{collectionPrefix(c.ws, kindRow, c.id), collectionPrefix(c.ws, kindID, c.id), indexPrefix(c.ws, c.id)}
+	return [][]byte{collectionPrefix(c.ws, kindRow, c.id), collectionPrefix(c.ws, kindID, c.id), collectionPrefix(c.ws, kindPack, c.id), indexPrefix(c.ws, c.id)}
 }
 
 // shed moves to new points when any slot is gone, and lets the index write its whole form anew when it has
@@ -63,7 +63,7 @@ func (c *Collection) shed() {
 	c.feed.mu.Lock()
 	defer c.feed.mu.Unlock()
 	g := c.gen.Load()
-	if len(g.gone) > 0 {
+	if len(g.gone) > 0 && !c.arrival.pending.Load() {
 		c.move(g, false, false)
 		g = c.gen.Load()
 	}

@@ -9,7 +9,8 @@
 // collection whose int8 codes fit a cache is only scanned: codes first, float32 rows for every slot whose
 // error bound leaves it a chance, so that the result is exact. A larger one feeds its tail to an Index in
 // the background and searches index and tail. Indexes persist themselves as derived data, in commits of
-// their own; losing any of that loses only work.
+// their own; losing any of that loses only work. So do packs: what memory holds of vectors beside their rows, by
+// which a collection of codes with an index is opened, a quarter of the bytes; its rows come behind the first searches.
 //
 // What an index compares is the collection's quantisation: a byte a value (Int8), the rows (Float32), or a bit a
 // value, its sign (Binary). Whatever that is, the rows of its candidates make the scores, and an exact search
@@ -30,11 +31,11 @@
 // points. Readers of the old points keep them; nothing readable is ever overwritten.
 //
 // Keys: space.Vector (collections by name; rows by collection and ordinal; ordinals by collection and
-// id). space.HNSW belongs to the index, under the collection's prefix.
+// id; packs by collection and first ordinal). space.HNSW belongs to the index, under the collection's prefix.
 //
 // Concurrency: Set and Collection are safe for concurrent use. Searches take no lock that a commit or
 // the indexer holds for long, and never wait for a sync. Put and Delete belong to the goroutine in the
-// writer turn. Lock order: Collection.persist, feed.mu, Collection.mu, Set.mu. Update is called holding
+// writer turn. Lock order: arrival.mu, Collection.persist, feed.mu, Collection.mu, Set.mu. Update is called holding
 // only persist, because a writer in its turn may wait for feed.mu. IDSet.mu and those of the watch are leaves.
 // Close waits for the indexer and the watch.
 //
@@ -44,8 +45,9 @@
 //     memory holds only bits, as far as these tell it from others.
 //   - V3: scores come from the float32 rows by one kernel; order is score, then id (design P9).
 //   - V4: a search returns K hits whenever K admitted vectors exist.
-//   - V5: a slot's row, code and id never change once Len counts it; only its end is set, once. Rows may
-//     leave memory, all at a time and for good: the store has the same, and who took hold of one keeps it.
+//   - V5: a slot's row, code and id never change once Len counts it; only its end is set, once. Rows come into
+//     memory all at a time, when the collection is opened or soon after, and may leave it all at a time and for
+//     good: the store has the same, and who took hold of one keeps it.
 //   - V6: the index decides recall and speed, never which vectors may be returned.
 //   - V7: a batch that is dropped leaves no trace, in memory either.
 //   - V8: a set of ids stands, at every view, for the vectors that the view shows under these ids.

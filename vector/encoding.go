@@ -16,6 +16,7 @@ const (
 	kindMeta byte = 'm' // name -> collection id, configuration
 	kindRow  byte = 'r' // collection id, ordinal -> id, vector
 	kindID   byte = 'i' // collection id, id -> ordinal
+	kindPack byte = 'p' // collection id, first ordinal -> what memory holds of simd.SegmentRows vectors
 )
 
 // collectionID is never used twice in a store: the LSN of the commit that created the collection, and

@@ -125,6 +125,9 @@ func (c *Collection) settle(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if err := c.bring(ctx); err != nil {
+			return err
+		}
 		c.set.balance()
 		more = c.work()
 		if err := c.save(ctx); err != nil {
@@ -139,6 +142,9 @@ func (s *Set) forget(c *Collection) bool {
 	end := kv.LSN(c.dropped.Load())
 	if end == 0 {
 		return false
+	}
+	if err := c.letAwaited(); err != nil {
+		s.log.Warn("vector: a view could not be closed", "collection", c.Name(), "err", err)
 	}
 	if s.o.Oldest != nil && s.o.Oldest() >= end {
 		s.mu.Lock()
@@ -231,13 +237,7 @@ func (c *Collection) save(ctx context.Context) error {
 	}
 	c.feed.mu.Unlock()
 	for _, w := range writes {
-		_, err := c.set.o.Update(ctx, ChangeKind, nil, func(b *kv.Batch) error {
-			if !c.live.Load() {
-				return nil // dropped since: its keys are gone and stay gone
-			}
-			return w(b)
-		})
-		if err != nil {
+		if err := c.update(ctx, w); err != nil {
 			c.feed.mu.Lock()
 			if x != nil {
 				x.Lost()
@@ -247,5 +247,16 @@ func (c *Collection) save(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return c.savePacks(ctx)
+}
+
+// update commits what w writes, unless the collection was dropped: then its keys are gone, and stay gone.
+func (c *Collection) update(ctx context.Context, w func(*kv.Batch) error) error {
+	_, err := c.set.o.Update(ctx, ChangeKind, nil, func(b *kv.Batch) error {
+		if !c.live.Load() {
+			return nil
+		}
+		return w(b)
+	})
+	return err
 }

@@ -18,9 +18,12 @@ func (c *Collection) load(r kv.Reader) error {
 	var indexErr error
 	var beside sync.WaitGroup
 	beside.Go(func() { index, indexErr = c.loadIndex(r) })
-	rows, err := c.loadRows(r)
+	rows, awaited, err := c.loadPoints(r)
 	beside.Wait()
 	if err = errors.Join(err, indexErr); err != nil {
+		if awaited != nil {
+			err = errors.Join(err, awaited.Close())
+		}
 		return fmt.Errorf("collection %q: %w", c.Name(), err)
 	}
 	c.count.Store(&counted{lsn: r.LSN(), n: int(rows.n)})
@@ -32,6 +35,9 @@ func (c *Collection) load(r kv.Reader) error {
 	}
 	rows.p.publish(rows.n)
 	c.next = max(rows.next, index.fed)
+	if awaited != nil {
+		c.arrival.expect(rows.p, rows.n, awaited)
+	}
 	g := newGeneration(rows.p, index.x)
 	if index.x != nil {
 		index.x.Attach(rows.p, slots)
@@ -41,6 +47,32 @@ func (c *Collection) load(r kv.Reader) error {
 	}
 	c.gen.Store(g)
 	return nil
+}
+
+// loadPoints reads packs, as far as there are any, or rows. awaited is the view from which the rows that are to be in
+// memory are still to be read, nil when there are none.
+func (c *Collection) loadPoints(r kv.Reader) (rows *loadedRows, awaited *kv.Snapshot, err error) {
+	resident := c.gen.Load().points.resident()
+	view, lasts := r.(*kv.Snapshot)
+	if c.config.Quantization == Int8 && (lasts || !resident) {
+		rows, err = c.loadPacked(r)
+		if errors.Is(err, kv.ErrCorrupt) {
+			c.set.log.Warn("vector: packed codes cannot be used and will be rebuilt", "collection", c.Name(), "err", err)
+			c.packs, rows, err = packs{erase: true}, nil, nil
+		}
+		if err == nil && rows != nil && resident {
+			awaited, err = view.Share()
+		}
+		if err != nil || rows != nil {
+			return rows, awaited, err
+		}
+	}
+	lo, hi, err := c.ordinalRange(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err = c.loadRows(r, lo, hi, resident)
+	return rows, nil, err
 }
 
 // loadedIndex is an index as it was persisted.

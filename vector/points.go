@@ -26,8 +26,10 @@ type Points struct {
 	n     atomic.Uint32
 	ends  atomic.Uint32 // slots that were deleted
 	table atomic.Pointer[table]
-	// rows is stored before the table that counts its last segment. It is nil once rows are not in memory.
+	// rows is stored before the table that counts its last segment. It is nil while rows are not in memory.
 	rows atomic.Pointer[rows]
+	// arriving are the rows that will be in memory once all are, guarded like appending; nil unless some are awaited.
+	arriving *rows
 }
 
 // table lists the segments. It is replaced, never changed, when one is added.
@@ -43,6 +45,15 @@ type table struct {
 type rows struct {
 	segs  [][]float32
 	first []*float32
+}
+
+// with returns the rows with those of more segments.
+func (r *rows) with(floats [][]float32) *rows {
+	more := *r
+	for _, f := range floats {
+		more.segs, more.first = append(more.segs, f), append(more.first, &f[0])
+	}
+	return &more
 }
 
 // segment holds simd.SegmentRows slots.
@@ -157,9 +168,19 @@ func (p *Points) seg(slot uint32) *segment { return p.table.Load().segs[slot>>si
 // once publish was called.
 func (p *Points) append(slot uint32, id string, ord uint64, added kv.LSN, v []float32) {
 	s, i := p.room(slot)
-	copy(p.Vector(slot), v)
+	if r := p.filling(); r != nil {
+		copy(r.segs[slot>>simd.SegmentShift][i*p.stride:], v)
+	}
 	s.ids[i], s.ords[i], s.added[i] = id, ord, added
 	s.facts[i] = p.pack(v, p.packedAt(s.packed, i))
+}
+
+// filling returns the rows to which appended ones are added, nil when they are not in memory.
+func (p *Points) filling() *rows {
+	if r := p.rows.Load(); r != nil {
+		return r
+	}
+	return p.arriving
 }
 
 // room returns the segment of slot, adding one when slot is the first beyond the last.
@@ -168,7 +189,7 @@ func (p *Points) room(slot uint32) (*segment, int) {
 	at, i := int(slot>>simd.SegmentShift), int(slot&(simd.SegmentRows-1))
 	if at == len(t.segs) {
 		var floats [][]float32
-		if p.resident() {
+		if p.filling() != nil {
 			floats = [][]float32{make([]float32, simd.SegmentRows*p.stride)}
 		}
 		p.add([]*segment{{packed: p.packedRows(simd.SegmentRows)}}, floats)
@@ -181,11 +202,9 @@ func (p *Points) room(slot uint32) (*segment, int) {
 // where no reader of those looks.
 func (p *Points) add(segs []*segment, floats [][]float32) {
 	if old := p.rows.Load(); old != nil {
-		r := *old
-		for _, f := range floats {
-			r.segs, r.first = append(r.segs, f), append(r.first, &f[0])
-		}
-		p.rows.Store(&r)
+		p.rows.Store(old.with(floats))
+	} else if p.arriving != nil {
+		p.arriving = p.arriving.with(floats)
 	}
 	t := *p.table.Load()
 	for _, s := range segs {

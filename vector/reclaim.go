@@ -42,6 +42,9 @@ func (c *Collection) reclaim() {
 	if len(g.doomed) == 0 {
 		g.whole.Store(true)
 	}
+	if c.arrival.pending.Load() { // points in which rows are awaited stay
+		return
+	}
 	if rebuild || abandon || len(g.gone) > compactMin+c.count.Load().n {
 		c.move(g, rebuild, abandon)
 	}

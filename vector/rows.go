@@ -30,12 +30,15 @@ const (
 	readersMax = 8
 )
 
-// loadRows reads the rows, several ranges of ordinals at a time. Slots follow the ordinals all the same.
-func (c *Collection) loadRows(r kv.Reader) (*loadedRows, error) {
-	lo, hi, err := c.ordinalRange(r)
-	if err != nil {
-		return nil, err
-	}
+// loadRows reads the rows of the ordinals in [lo, hi) and keeps them, or only what is packed of them.
+func (c *Collection) loadRows(r kv.Reader, lo, hi uint64, resident bool) (*loadedRows, error) {
+	return c.loadRuns(lo, hi, resident, func(from, to uint64) (loadedRows, error) { return c.loadRun(r, from, to, resident) })
+}
+
+// loadRuns puts the ordinals in [lo, hi) together from what load reads of ranges of them, several at a time. Slots
+// follow the ordinals all the same.
+func (c *Collection) loadRuns(lo, hi uint64, resident bool, load func(from, to uint64) (loadedRows, error)) (*loadedRows, error) {
+	hi = max(lo, hi)
 	readers := min(runtime.GOMAXPROCS(0), readersMax)
 	// Runs of whole segments fit together without a copy where no ordinal is missing.
 	width := max((hi-lo)/uint64(readers*runsEach)+1, runMin)
@@ -49,7 +52,7 @@ func (c *Collection) loadRows(r kv.Reader) (*loadedRows, error) {
 		wait.Go(func() {
 			for i := taken.Add(1) - 1; int(i) < len(runs) && !failed.Load(); i = taken.Add(1) - 1 {
 				from := lo + uint64(i)*width
-				if runs[i], errs[i] = c.loadRun(r, from, min(from+width, hi)); errs[i] != nil {
+				if runs[i], errs[i] = load(from, min(from+width, hi)); errs[i] != nil {
 					failed.Store(true)
 				}
 			}
@@ -59,7 +62,7 @@ func (c *Collection) loadRows(r kv.Reader) (*loadedRows, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	all := &loadedRows{p: newPoints(c.config, c.gen.Load().points.resident()), next: hi}
+	all := &loadedRows{p: newPoints(c.config, resident), next: hi}
 	for _, run := range runs {
 		all.n = all.p.join(all.n, run.p, run.n)
 	}
@@ -91,8 +94,8 @@ func (c *Collection) ordinalRange(r kv.Reader) (lo, hi uint64, err error) {
 //
 // Rows and codes are gathered in a buffer that stays in the cache, and cloned when a segment is full: memory
 // that is made for a copy need not be cleared first.
-func (c *Collection) loadRun(r kv.Reader, from, to uint64) (loadedRows, error) {
-	run := loadedRows{p: newPoints(c.config, c.gen.Load().points.resident())}
+func (c *Collection) loadRun(r kv.Reader, from, to uint64, resident bool) (loadedRows, error) {
+	run := loadedRows{p: newPoints(c.config, resident)}
 	p := run.p
 	rows, packs := make([]float32, simd.SegmentRows*p.stride), p.packedRows(simd.SegmentRows)
 	s, ids := &segment{}, idArena{}

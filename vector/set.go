@@ -115,8 +115,10 @@ func (s *Set) let(c *Collection) {
 }
 
 // OpenSet reads every collection of every workspace that r shows: rows once each, to keep them in memory or
-// only what they are quantised to, and the persisted form of their indexes beside them. r is a snapshot of the
-// store's present state, read by several goroutines at a time, and may be closed afterwards.
+// only what they are quantised to, and the persisted form of their indexes beside them. Of a collection that is
+// indexed and compares codes it reads these, packed, in place of the rows, a quarter of the bytes; the rows come into
+// memory in the background, and until then searches read the few that they rescore from the store. r is a snapshot of
+// the store's present state, read by several goroutines at a time, and may be closed afterwards.
 func OpenSet(r kv.Reader, o SetOptions) (*Set, error) {
 	if o.ExactBytes == 0 {
 		o.ExactBytes = DefaultExactBytes
@@ -161,7 +163,7 @@ func (s *Set) load(r kv.Reader) error {
 	}
 	for _, c := range all {
 		if err := c.load(r); err != nil {
-			return err
+			return errors.Join(err, s.letAwaited())
 		}
 	}
 	return nil
@@ -310,7 +312,7 @@ func (s *Set) Drop(b *kv.Batch, ws, name string) error {
 		return err
 	}
 	fail := func(err error) error { return fmt.Errorf("vector: drop collection %s: %w", brief.Quote(name), err) }
-	for _, kind := range []byte{kindRow, kindID} {
+	for _, kind := range []byte{kindRow, kindID, kindPack} {
 		prefix := collectionPrefix(ws, kind, c.id)
 		if err := b.DeleteRange(prefix, codec.PrefixEnd(prefix)); err != nil {
 			return fail(err)
@@ -382,5 +384,5 @@ func (s *Set) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.watch.close()
-	return s.indexer.close()
+	return errors.Join(s.indexer.close(), s.letAwaited())
 }
