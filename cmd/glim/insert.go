@@ -83,7 +83,7 @@ Chunks are windows of tokens unless --chunker says otherwise; what it says is ke
 	fl.StringVar(&f.stdinID, "id", "stdin", "document `id` of standard input")
 	fl.BoolVar(&f.noReplace, "no-replace", false, "refuse changed documents instead of replacing them")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would be read, store nothing")
-	fl.StringArrayVarP(&f.metadata, "metadata", "m", nil, "`key=value` kept with every document, may be repeated; numbers, true, false and JSON lists of texts are kept as such; a row's own fields win")
+	fl.StringArrayVarP(&f.metadata, "metadata", "m", nil, "`key=value` kept with every document, may be repeated; numbers, true, false and JSON lists of texts are kept as such")
 	fl.StringVar(&f.track, "track", "", "name of this insert, for `glim docs --track` (default: one is made)")
 	fl.Int8Var(&f.priority, "priority", 0, "documents of higher priority are processed first, -128 to 127")
 	fl.IntVar(&f.workers, "workers", 3, "documents processed at the same time, 1 to 64")
@@ -171,9 +171,6 @@ func (a *app) insert(ctx context.Context, paths []string, f insertFlags) error {
 		}
 		a.out.printf("nothing to insert\n")
 		return nil
-	}
-	if err := a.readAhead(ctx, in); err != nil {
-		return err
 	}
 	return a.creating(func() bool { return len(res.Documents) == 0 }, func(d *db.DB) error {
 		err := a.enqueue(ctx, d, in, f, &res)
@@ -306,16 +303,9 @@ func (a *app) documents(ctx context.Context, in []input, f insertFlags, res *ins
 				}
 				continue
 			}
-			if own := fieldsOfRows(docs, file.id, f.meta); len(own) > 0 {
-				how.Notes = append(how.Notes, "rows keep their own "+strings.Join(own, ", ")+", whatever --metadata says")
-			}
 			a.noted(res, file.id, how)
 			for _, doc := range docs {
-				if doc.ID == file.id {
-					doc.Metadata = over(f.meta, doc.Metadata)
-				} else {
-					doc.Metadata = over(doc.Metadata, f.meta)
-				}
+				doc.Metadata = merged(f.meta, doc.Metadata)
 				doc.Priority, doc.Chunking = f.priority, f.chunking.spec
 				if !yield(doc, nil) {
 					return
@@ -325,30 +315,17 @@ func (a *app) documents(ctx context.Context, in []input, f insertFlags, res *ins
 	}
 }
 
-// over are the entries of upper, and those of lower beside them.
-func over(upper, lower map[string]any) map[string]any {
-	if len(upper) == 0 {
-		return lower
+// merged are the entries of given, and those of found beside them.
+func merged(given, found map[string]any) map[string]any {
+	if len(given) == 0 {
+		return found
 	}
-	all := maps.Clone(lower)
+	all := maps.Clone(found)
 	if all == nil {
 		all = make(map[string]any)
 	}
-	maps.Copy(all, upper)
+	maps.Copy(all, given)
 	return all
-}
-
-// fieldsOfRows are the keys of given that documents which are rows of a file have, too.
-func fieldsOfRows(docs []index.Document, file string, given map[string]any) []string {
-	own := make(map[string]bool)
-	for _, doc := range docs {
-		for k := range given {
-			if _, has := doc.Metadata[k]; has && doc.ID != file {
-				own[k] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(own))
 }
 
 func (a *app) dryRun(ctx context.Context, in []input, f insertFlags, res *inserted) error {
