@@ -132,7 +132,7 @@ func (d *DB) wire() (err error) {
 		View: d.log.View, Vectors: d.vectors, Workspace: defaultWorkspace,
 		Embedder: d.models.embedder, Tokenizer: d.models.tokenizer,
 		Keyworder: d.models.keyworder, Keyword: d.models.keyword, Language: o.Language,
-		Answer: d.models.answer, Reranker: d.models.reranker,
+		Answer: d.models.answer, Reranker: d.models.reranker, Views: d.pipe,
 		KeywordCache: d.models.keywords, AnswerCache: d.models.answers,
 		Defaults: o.Query, Now: o.Now, Logger: o.Logger,
 	})

@@ -81,6 +81,8 @@ func (q *run) settle(found int) {
 		shown += len(res.Data.Chunks)
 	}
 	switch {
+	case found == 0 && res.Filter != nil && res.Filter.Hits == 0 && res.Filter.HitsBefore > 0:
+		res.Outcome = OutcomeEmptyAfterFilter
 	case found == 0:
 		res.Outcome = OutcomeNoResult
 	case shown == 0:

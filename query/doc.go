@@ -2,16 +2,17 @@
 //
 // An Engine runs naive, local, global, hybrid, mix and bypass. One query goes through: validation;
 // keywords given, cached, asked of a model, or found offline; one embedding call; one snapshot, on which
-// names that stand in the question are looked up and entity, relation and chunk indexes searched at the same time, the results merged round-robin, cut
-// to their token budgets, source chunks picked and read; rerank; the rest of the budget; the context;
-// and, when a model is configured and wanted, the answer, whole or streamed.
+// the filter selects its documents, names that stand in the question are looked up and entity, relation and chunk
+// indexes searched at the same time, the results merged round-robin, cut to their token budgets, source chunks picked
+// and read; rerank; the rest of the budget; the context; and, when a model is configured and wanted, the answer, whole
+// or streamed.
 //
 // It writes nothing but replies through the byte stores handed in, and owns no keys: graph, collections
 // and chunk records are index's, read through internal/record. It sees neither the commit path nor the
 // write side. It does not chunk, extract, or embed documents.
 //
 // Files by step: options, validate; keywords, keywordparse, offline; embed; retrieve, search, names, merge;
-// budget; pick, source; compose, rerank_offline, reference, render; answer; result, trace. engine.go ties
+// budget; pick, source; filter, selection, views for queries with a filter; compose, rerank_offline, reference, render; answer; result, trace. engine.go ties
 // them together.
 //
 // Concurrency: an Engine is safe for concurrent use. A Result belongs to its caller; its Stream writes to
@@ -30,4 +31,7 @@
 //   - Q6: the properties read for the relations of an entity are bounded by the relation budget, whatever
 //     its degree (P8), and the relations shown are the same as if all had been read.
 //   - Q7: the names looked up by key are bounded by the length of the question, whatever is stored.
+//   - Q8: with a filter, what a Result tells about a document, entity or relation follows from the matching documents
+//     and the names that people decided on, and within the caps of the write side is what a store of these documents
+//     alone would tell. Only which of them are nearest is decided by the stored vectors of whole descriptions.
 package query

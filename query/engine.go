@@ -41,6 +41,9 @@ type Config struct {
 	// Reranker reorders chunks; nil: none does.
 	Reranker llm.Reranker
 
+	// Views derives what queries with a filter show; nil: those are refused.
+	Views Views
+
 	// KeywordCache and AnswerCache keep replies; nil: every query asks again. A cache that fails slows
 	// queries down and never fails them.
 	KeywordCache, AnswerCache llm.ByteStore
@@ -66,6 +69,9 @@ type Engine struct {
 
 	keywordCache, answerCache llm.ByteStore
 
+	views      Views
+	selections selections
+
 	count    *counter
 	defaults Options
 	now      func() time.Time
@@ -83,6 +89,7 @@ func New(c Config) (*Engine, error) {
 	e := &Engine{view: c.View, vectors: c.Vectors, workspace: c.Workspace,
 		keyworder: c.Keyworder, keywordOrigin: OriginCustom, answerer: c.Answer, reranker: c.Reranker,
 		keywordCache: c.KeywordCache, answerCache: c.AnswerCache,
+		views: c.Views,
 		count: &counter{tok: c.Tokenizer}, defaults: c.Defaults, now: c.Now, log: c.Logger}
 	e.SetEmbedder(c.Embedder)
 	switch {
@@ -154,6 +161,9 @@ func (e *Engine) prepare(question string, o Options) (*run, error) {
 		return nil, err
 	}
 	o = o.resolved()
+	if !o.Filter.IsZero() && e.views == nil {
+		return nil, &FieldError{Field: "filter", Value: "set", Reason: "want none: the engine has no Views"}
+	}
 	if o.Want == WantAnswer && e.answerer == nil {
 		return nil, ErrNoModel
 	}

@@ -29,7 +29,7 @@ type FieldError struct {
 	Value any
 	// Reason says what is wrong and names the range.
 	Reason string
-	// Err is a sentinel of this package, or nil.
+	// Err is a sentinel of this package, the cause below, or nil.
 	Err error
 }
 
@@ -50,6 +50,7 @@ const (
 	StepPrompt    Step = "prompt" // what the prompt takes without context is counted; the first query loads the vocabulary
 	StepEmbed     Step = "embed"
 	StepRetrieve  Step = "retrieve"
+	StepFilter    Step = "filter" // the documents that match are found, and what they speak of
 	StepNames     Step = "names"
 	StepEntities  Step = "entities"
 	StepRelations Step = "relations"

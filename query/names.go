@@ -116,9 +116,8 @@ type named struct {
 	as   string // as the question has it
 }
 
-// namesIn returns the entities named in the question: of overlapping names the longest, longest first, then in
-// the order of the question. A name of function words only ("who") must be written as it is, in capitals (WHO).
-func (r *reader) namesIn(question string) (found []named, lookups int, err error) {
+// namesIn returns the entities that the question names, those that the filter selects and, as if there were none, all.
+func (r *reader) namesIn(question string) (found, all []named, lookups int, err error) {
 	list := spellings(question)
 	texts := make([]string, len(list))
 	for i, s := range list {
@@ -126,13 +125,12 @@ func (r *reader) namesIn(question string) (found []named, lookups int, err error
 	}
 	alike, err := r.graph.NamesAlike(r.snap, texts)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
 	aliases, err := r.aliases(texts)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
-	order := make([]int, 0, len(list))
 	for i, s := range list {
 		if s.function {
 			alike[i] = slices.DeleteFunc(slices.Clone(alike[i]), func(name string) bool { return name != texts[i] || !capitals(name) })
@@ -142,6 +140,23 @@ func (r *reader) namesIn(question string) (found []named, lookups int, err error
 				alike[i] = append(slices.Clone(alike[i]), a.name)
 			}
 		}
+	}
+	all = longest(list, texts, alike)
+	if r.sel == nil {
+		return all, all, len(list), nil
+	}
+	for i := range alike {
+		alike[i] = slices.DeleteFunc(slices.Clone(alike[i]), func(name string) bool { return !r.sel.hasEntity(name) })
+	}
+	return longest(list, texts, alike), all, len(list), nil
+}
+
+// longest chooses among the names that are alike the spellings of a question: of overlapping ones the longest, longest
+// first, then in the order of the question. A name of function words only ("who") must be written as it is, in
+// capitals (WHO).
+func longest(list []spelling, texts []string, alike [][]string) (found []named) {
+	order := make([]int, 0, len(list))
+	for i := range list {
 		if len(alike[i]) > 0 {
 			order = append(order, i)
 		}
@@ -167,7 +182,7 @@ func (r *reader) namesIn(question string) (found []named, lookups int, err error
 			}
 		}
 	}
-	return found, len(list), nil
+	return found
 }
 
 // alias is another name of an entity, given to it by hand.
@@ -219,11 +234,15 @@ func (q *run) byName(ctx context.Context, r *reader, l *leg, t *timer) error {
 	if r.graph == nil {
 		return nil
 	}
-	found, lookups, err := r.namesIn(q.question)
+	found, all, lookups, err := r.namesIn(q.question)
 	if err != nil {
 		return err
 	}
 	t.count("look_ups", lookups)
+	if l.hits = len(found); r.sel != nil {
+		l.hitsBefore = len(all)
+		t.count("named_unfiltered", len(all))
+	}
 	if len(found) > q.opt.TopK {
 		l.counted(ReasonNamesCut, len(found)-q.opt.TopK, "entities named in the question beyond top_k")
 		found = found[:q.opt.TopK]
@@ -232,20 +251,16 @@ func (q *run) byName(ctx context.Context, r *reader, l *leg, t *timer) error {
 	for i, f := range found {
 		names[i] = f.name
 	}
-	nodes, err := r.graph.Nodes(r.snap, names)
+	ents, err := q.entities(ctx, r, names, ViaName)
 	if err != nil {
 		return err
 	}
-	for i, n := range nodes {
-		if n == nil {
+	for i, e := range ents {
+		if e == nil {
 			continue // an alias of an entity that was deleted by hand
 		}
-		e, err := entityOf(n, ViaName)
-		if err != nil {
-			return err
-		}
 		e.Named = found[i].as
-		l.entities = append(l.entities, e)
+		l.entities = append(l.entities, *e)
 	}
 	t.count("entities", len(l.entities))
 	t.note(strings.Join(names, ", "))

@@ -125,6 +125,9 @@ type Options struct {
 	HighKeywords []string `json:"hl_keywords,omitempty"`
 	LowKeywords  []string `json:"ll_keywords,omitempty"`
 
+	// Filter restricts what is searched and shown to some documents; zero: none. Bypass does not look at it.
+	Filter Filter `json:"filter,omitzero"`
+
 	// Budget bounds the prompt.
 	Budget Budget `json:"budget,omitzero"`
 	// Reply shapes the answer and never what is retrieved.
@@ -193,6 +196,9 @@ func (o Options) over(d Options) Options {
 	fill(&o.Reply.UserPrompt, d.Reply.UserPrompt)
 	fill(&o.Reply.SystemPrompt, d.Reply.SystemPrompt)
 	fill(&o.Reply.ResponseType, d.Reply.ResponseType)
+	if o.Filter.IsZero() {
+		o.Filter = d.Filter
+	}
 	o.Stream = o.Stream || d.Stream
 	o.NoRerank = o.NoRerank || d.NoRerank
 	o.NoNames = o.NoNames || d.NoNames

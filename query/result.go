@@ -16,7 +16,7 @@ type Outcome string
 const (
 	OutcomeOK               Outcome = "ok"
 	OutcomeNoResult         Outcome = "no_result"          // nothing in the store matched
-	OutcomeEmptyAfterFilter Outcome = "empty_after_filter" // what matched was cut by the score threshold, or none of it fits the context that was wanted
+	OutcomeEmptyAfterFilter Outcome = "empty_after_filter" // what matched is in no document that the filter selects, was cut by the score threshold, or none of it fits the context that was wanted
 )
 
 // Result is all that a query found out. Every id in it was read at LSN. Its JSON form is stable.
@@ -31,6 +31,9 @@ type Result struct {
 	Reasons []Reason `json:"reasons"`
 	// Fallbacks say which way was taken instead of the one asked for.
 	Fallbacks []Fallback `json:"fallbacks"`
+
+	// Filter tells what Options.Filter selected; nil without one.
+	Filter *Filtered `json:"filter,omitempty"`
 
 	// Keywords are the ones searched with, and where they came from.
 	Keywords UsedKeywords `json:"keywords"`
@@ -79,6 +82,8 @@ const (
 	ReasonNoEntityHits      ReasonCode = "no_entity_hits"     // no entity reaches the threshold
 	ReasonNoRelationHits    ReasonCode = "no_relation_hits"   // no relation reaches the threshold
 	ReasonNoChunkHits       ReasonCode = "no_chunk_hits"      // no chunk reaches the threshold
+	ReasonFilter            ReasonCode = "filter"             // what was found is in no document that the filter selects
+	ReasonFilterCut         ReasonCode = "filter_cut"         // under a filter, sums of what many passages speak of are those of the passages within the caps
 	ReasonNoDirection       ReasonCode = "no_direction"       // a text to search with has a zero vector: nothing is like it
 	ReasonNamesCut          ReasonCode = "names_cut"          // the question names more entities than TopK
 	ReasonNoChunks          ReasonCode = "no_chunks"          // entities and relations were found, chunks of them not
@@ -107,6 +112,8 @@ type Fallback struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	Why  string `json:"why"`
+	// Err is the failure that led to it, for errors.As: a reranker's is an *UpstreamError. nil for others.
+	Err error `json:"-"`
 }
 
 // Origin says where keywords came from.
@@ -159,6 +166,8 @@ type Entity struct {
 	// Named is what the question calls it, when that is its name but for case and width; else empty.
 	Named  string `json:"named,omitempty"`
 	Tokens int    `json:"tokens"`
+
+	cut bool // see record.Part
 }
 
 // Relation is a relation as stored, and how it was found. Src <= Dst in code-point order.
@@ -178,6 +187,8 @@ type Relation struct {
 	Score  float32 `json:"score"`
 	Via    Via     `json:"via"`
 	Tokens int     `json:"tokens"`
+
+	cut bool // see record.Part
 }
 
 // Via says which path found something.

@@ -67,6 +67,7 @@ func (r *reader) embeddedBy(e *embedder) error {
 type reader struct {
 	workspace                   string
 	snap                        *kv.Snapshot
+	sel                         *selection // nil without a filter
 	graph                       *graph.Graph
 	entities, relations, chunks *vector.Collection
 }
@@ -126,9 +127,9 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 		return nil, err
 	}
 	q.res.LSN = r.snap.LSN()
-	waiting, err := r.waiting(q.e.workspace)
+	waiting, err := q.narrow(ctx, r)
 	if err != nil {
-		return nil, fmt.Errorf("query: queue: %w", err)
+		return nil, err
 	}
 
 	t := q.e.timer(StepRetrieve)
@@ -161,6 +162,7 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 		q.record(t)
 	}
 	q.res.Data.Entities, q.res.Data.Relations = ents, rels
+	q.filtered(r, found)
 
 	t = q.e.timer(StepPick)
 	ofEntities, ofRelations, err := q.pick(r, s.queryVector)

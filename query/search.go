@@ -9,7 +9,6 @@ import (
 
 	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/internal/record"
-	"github.com/glimdb/db/vector"
 )
 
 // leg is what one search path yields.
@@ -19,6 +18,8 @@ type leg struct {
 	bounded   bool // relations beyond these may exist and cannot fit the budget
 	chunks    []candidate
 	step      TraceStep
+	// hits and, without the filter, hitsBefore are what the path itself found.
+	hits, hitsBefore int
 	reasons
 }
 
@@ -67,12 +68,6 @@ func (q *run) search(ctx context.Context, r *reader, s searches) (*legs, error) 
 	return found, g.Wait()
 }
 
-// hits searches one collection: best first, ties by id, none below the threshold.
-func (q *run) hits(ctx context.Context, r *reader, c *vector.Collection, v []float32, k int) ([]vector.Hit, error) {
-	least := q.opt.CosineThreshold.Or(defaultCosine)
-	return c.Search(ctx, r.snap, v, vector.SearchOptions{K: k, MinScore: &least})
-}
-
 // byEntity is the node path (spec/query.md §4.1, §4.2): entities in order of similarity, and their
 // relations by degree sum and weight.
 func (q *run) byEntity(ctx context.Context, r *reader, v []float32, l *leg, t *timer) error {
@@ -80,11 +75,10 @@ func (q *run) byEntity(ctx context.Context, r *reader, v []float32, l *leg, t *t
 		l.reason(ReasonNothingIndexed, "the workspace holds no entities")
 		return nil
 	}
-	hits, err := q.hits(ctx, r, r.entities, v, q.opt.TopK)
+	hits, err := q.hits(ctx, r, r.entities, v, q.opt.TopK, l, t)
 	if err != nil {
 		return err
 	}
-	t.count("hits", len(hits))
 	if len(hits) == 0 {
 		l.reason(ReasonNoEntityHits, "no entity is similar enough to the low keywords")
 		return nil
@@ -93,24 +87,20 @@ func (q *run) byEntity(ctx context.Context, r *reader, v []float32, l *leg, t *t
 	for i, h := range hits {
 		names[i] = h.ID
 	}
-	nodes, err := r.graph.Nodes(r.snap, names)
+	found, err := q.entities(ctx, r, names, ViaLow)
 	if err != nil {
 		return err
 	}
 	names = names[:0]
 	dangling := 0
-	for i, n := range nodes {
-		if n == nil {
+	for i, e := range found {
+		if e == nil {
 			dangling++
 			continue
 		}
-		e, err := entityOf(n, ViaLow)
-		if err != nil {
-			return err
-		}
 		e.Score = hits[i].Score
-		l.entities = append(l.entities, e)
-		names = append(names, n.Name)
+		l.entities = append(l.entities, *e)
+		names = append(names, e.Name)
 	}
 	l.counted(ReasonDanglingEntities, dangling, "entity vectors without a node")
 	t.count("entities", len(l.entities))
@@ -128,6 +118,9 @@ const edgeBatch = 64
 // budget: no later one could be shown, whatever it is merged with. A hub therefore costs no more than the
 // edges that fit (P8): the graph ranks it from the top, and properties are read for those few.
 func (q *run) incident(ctx context.Context, r *reader, names []string, via Via, l *leg) error {
+	if r.sel != nil {
+		return q.incidentSelected(ctx, r, names, via, l)
+	}
 	budget, count := q.opt.Budget.Relations, q.e.count
 	limit := budget/(2*count.leastRelation()) + 1 // a first guess: real lines are at least twice the empty one
 	dangling, sum := 0, 0
@@ -176,11 +169,10 @@ func (q *run) byRelation(ctx context.Context, r *reader, v []float32, l *leg, t 
 		l.reason(ReasonNothingIndexed, "the workspace holds no relations")
 		return nil
 	}
-	hits, err := q.hits(ctx, r, r.relations, v, q.opt.TopK)
+	hits, err := q.hits(ctx, r, r.relations, v, q.opt.TopK, l, t)
 	if err != nil {
 		return err
 	}
-	t.count("hits", len(hits))
 	if len(hits) == 0 {
 		l.reason(ReasonNoRelationHits, "no relation is similar enough to the high keywords")
 		return nil
@@ -195,23 +187,19 @@ func (q *run) byRelation(ctx context.Context, r *reader, v []float32, l *leg, t 
 			dangling++
 		}
 	}
-	edges, err := r.graph.Edges(r.snap, pairs)
+	found, err := q.relations(ctx, r, pairs, ViaHigh)
 	if err != nil {
 		return err
 	}
 	var names []string
 	seen := make(map[string]bool)
-	for i, e := range edges {
-		if e == nil {
+	for i, rel := range found {
+		if rel == nil {
 			dangling++
 			continue
 		}
-		rel, err := relationOf(e, ViaHigh)
-		if err != nil {
-			return err
-		}
 		rel.Score = scores[i]
-		l.relations = append(l.relations, rel)
+		l.relations = append(l.relations, *rel)
 		for _, name := range []string{rel.Src, rel.Dst} {
 			if !seen[name] {
 				seen[name] = true
@@ -221,26 +209,22 @@ func (q *run) byRelation(ctx context.Context, r *reader, v []float32, l *leg, t 
 	}
 	l.counted(ReasonDanglingRelations, dangling, "relation vectors without an edge")
 	t.count("relations", len(l.relations))
-	return q.ends(r, names, l, t)
+	return q.ends(ctx, r, names, l, t)
 }
 
 // ends adds the entities at the ends of relations.
-func (q *run) ends(r *reader, names []string, l *leg, t *timer) error {
-	nodes, err := r.graph.Nodes(r.snap, names)
+func (q *run) ends(ctx context.Context, r *reader, names []string, l *leg, t *timer) error {
+	found, err := q.entities(ctx, r, names, ViaHigh)
 	if err != nil {
 		return err
 	}
 	dangling := 0
-	for _, n := range nodes {
-		if n == nil {
+	for _, e := range found {
+		if e == nil {
 			dangling++
 			continue
 		}
-		e, err := entityOf(n, ViaHigh)
-		if err != nil {
-			return err
-		}
-		l.entities = append(l.entities, e)
+		l.entities = append(l.entities, *e)
 	}
 	l.counted(ReasonDanglingEntities, dangling, "ends of relations without a node")
 	t.count("entities", len(l.entities))
@@ -253,11 +237,10 @@ func (q *run) byChunk(ctx context.Context, r *reader, v []float32, l *leg, t *ti
 		l.reason(ReasonNothingIndexed, "the workspace holds no chunks")
 		return nil
 	}
-	hits, err := q.hits(ctx, r, r.chunks, v, q.opt.ChunkTopK)
+	hits, err := q.hits(ctx, r, r.chunks, v, q.opt.ChunkTopK, l, t)
 	if err != nil {
 		return err
 	}
-	t.count("hits", len(hits))
 	if len(hits) == 0 {
 		l.reason(ReasonNoChunkHits, "no chunk is similar enough to the question")
 	}

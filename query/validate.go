@@ -53,6 +53,7 @@ func (o Options) Validate() error {
 	}
 	f.keywords("hl_keywords", o.HighKeywords)
 	f.keywords("ll_keywords", o.LowKeywords)
+	f.filter(o.Filter)
 	f.text("user_prompt", o.Reply.UserPrompt, maxPromptRunes)
 	f.text("system_prompt", o.Reply.SystemPrompt, maxPromptRunes)
 	if s := o.Reply.SystemPrompt; s != "" && o.Mode != Bypass {
@@ -143,6 +144,13 @@ func (f *fieldErrors) history(list []llm.Message) {
 			continue
 		}
 		return
+	}
+}
+
+func (f *fieldErrors) filter(given Filter) {
+	_, problems := given.Compile()
+	for _, p := range problems {
+		f.add("filter."+p.JSON, p.Value, p.Err, "want "+p.Want)
 	}
 }
 

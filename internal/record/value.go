@@ -14,7 +14,7 @@ import (
 
 var errValueType = errors.New("a value must be text, a boolean, a number or a list of texts")
 
-// ErrIntRange: a number is too large for what documents carry.
+// ErrIntRange tells that a number is too large for what documents carry.
 var ErrIntRange = errors.New("more than an int64 holds")
 
 // MetadataValue returns a value of metadata in its stored form, with its size in bytes: integers become int64, floats
