@@ -169,17 +169,29 @@ func TestHC05_Resume(t *testing.T) {
 				if (info.Status != "pending" && info.Status != "processing") || info.Visible {
 					t.Fatalf("not resumable: %+v", info)
 				}
-				if _, err := d.Delete(ctx, "before"); err != nil { // what waits disturbs nothing else
-					t.Fatal(err)
+				var listed []string
+				for i, err := range d.Documents(ctx, index.Filter{Status: info.Status}) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					listed = append(listed, i.ID)
 				}
-				insert(t, d, doc("before", "E Whole (known before)"))
+				if !slices.Equal(listed, []string{"six"}) {
+					t.Errorf("%q are listed as %s", listed, info.Status)
+				}
+				for _, part := range []string{"Part 1", "Part 3", "Part 4"} {
+					if entity(t, d, part) != nil {
+						t.Errorf("half visible: %s", part)
+					}
+				}
 				chat.Reset()
 				if s, err := d.Process(ctx, index.ProcessOptions{}); err != nil || s.Processed != 1 || s.Failed != 0 {
 					t.Fatalf("resume: %+v, %v", s, err)
 				}
-				if n := chat.Count(llm.PurposeExtract); n < 1 || n > 3 {
-					t.Errorf("%d extraction calls to resume, want 1 to 3: %q", n, asked(chat))
+				if n := chat.Count(llm.PurposeExtract); n != 6-others {
+					t.Errorf("%d extraction calls to resume, want the %d that were not paid for: %q", n, 6-others, asked(chat))
 				}
+				equalDumps(t, logical(t, d), want)
 				if _, err := d.Delete(ctx, "six"); err != nil {
 					t.Fatal(err)
 				}

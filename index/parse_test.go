@@ -162,10 +162,12 @@ func TestGoldenDelimiters(t *testing.T) {
 		// Only ours. The reference leaves <| #|> alone and loses the record; HC-08 wants it stored, and no text has it.
 		"<| #|>", "<|# |>", "<# |>", "<| # |>", "<|*|>", "<[#|>", "<|_", "<|", "<|#>>>",
 	} {
-		x := ParseReply("entity"+delim+"Ann"+d+"Person"+delim+"text", ParseOptions{})
-		if got := show(x); !slices.Equal(got, []string{"E Ann/person: text"}) || x.Report.Repaired[RepairDelimiter] != 1 {
-			t.Errorf("%s: got %q, repaired %v, dropped %v", d, got, x.Report.Repaired, x.Report.Dropped)
-		}
+		t.Run(d, func(t *testing.T) {
+			x := ParseReply("entity"+delim+"Ann"+d+"Person"+delim+"text", ParseOptions{})
+			if got := show(x); !slices.Equal(got, []string{"E Ann/person: text"}) || x.Report.Repaired[RepairDelimiter] != 1 {
+				t.Errorf("got %q, repaired %v, dropped %v", got, x.Report.Repaired, x.Report.Dropped)
+			}
+		})
 	}
 	for _, text := range []string{"a <|> b", "x <|| y", "a | b", "a || b", "f(x) <| g", "# b", "C# <b> d", "a<b>c", "a|b", "if x<|y"} {
 		if got, mended := repairDelimiters("entity"+delim+text, repairRules); mended && text != "if x<|y" {
@@ -193,9 +195,11 @@ func TestGoldenTypes(t *testing.T) {
 		"12": "", "中 文类": "中文类", "Natural Object": "naturalobject", `"Person"`: "person", "": "", " , ,": "",
 		"Person, Role": "person", "Ｐerson": "person",
 	} {
-		if got := normalizeType(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
+		t.Run(in, func(t *testing.T) {
+			if got := normalizeType(in); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }
 
@@ -212,9 +216,11 @@ func TestGoldenNames(t *testing.T) {
 		"“Rosa’s” Cafe": "Rosa's Cafe", "A—B": "A-B", "a\u00a0b": "a b", "1\u202f000": "1 000", "'x'": "x",
 		"Ｘ－Ｙ": "X-Y", "e\u0301te\u0301": "été", "alice": "alice", "«Le Monde»": "Le Monde", "\u200b": "",
 	} {
-		if got := NormalizeName(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
+		t.Run(excerpt(in, 0, 24), func(t *testing.T) {
+			if got := NormalizeName(in); got != want {
+				t.Errorf("%q: got %q, want %q", in, got, want)
+			}
+		})
 	}
 }
 
