@@ -66,8 +66,8 @@ func newModels(o Options, d *DB) (*models, error) {
 	if err := checkDim("Models.Embedder", embedder); err != nil {
 		errs = append(errs, err)
 	}
-	// Chat calls share one limit, in which queries overtake indexing; embeddings have their own, so that
-	// neither starves the other.
+	// Chat calls share one limit, in which queries overtake indexing; embeddings have their own, and so has
+	// reranking, so that none starves another.
 	chain := llm.Chain{Meter: m.meter, Retry: llm.RetryPolicy{Attempts: 1 + max(0, o.ModelRetries), Logger: o.Logger},
 		Limiter: llm.NewLimiter(o.ModelConcurrency), Timeout: o.ModelTimeout, Cache: llm.CacheOptions{Logger: o.Logger}}
 	extracting, summing, vectors := chain, chain, chain
@@ -80,7 +80,7 @@ func newModels(o Options, d *DB) (*models, error) {
 	}
 	m.vectors = vectors
 	m.embedder = vectors.Embedder(embedder)
-	m.reranker = chain.Reranker(o.Models.Reranker)
+	m.reranker = rerankChain(chain, o).Reranker(o.Models.Reranker)
 	if m.reranker == nil && o.Models.Embedder == nil {
 		m.reranker = query.NewOfflineReranker() // where vectors are lexical, so is the order of passages
 	}
@@ -97,6 +97,14 @@ func newModels(o Options, d *DB) (*models, error) {
 	}
 	m.describe(o)
 	return m, nil
+}
+
+// rerankChain is chain for calls of which a question waits for each and can do without any.
+func rerankChain(chain llm.Chain, o Options) llm.Chain {
+	const attempts = 3
+	chain.Retry.Attempts = min(chain.Retry.Attempts, attempts)
+	chain.Limiter, chain.Timeout = llm.NewLimiter(o.ModelConcurrency), o.RerankTimeout
+	return chain
 }
 
 func checkDim(field string, e llm.Embedder) error {

@@ -40,15 +40,17 @@ type Options struct {
 	// LexicalDim is the dimension of the offline embedder used when Models.Embedder is nil; 0: its default.
 	// It must be the same on reopen, see Reembed.
 	LexicalDim int
-	// ModelConcurrency bounds chat calls in flight, and separately embedding calls; 0: 4, range 1 to 1,024.
+	// ModelConcurrency bounds chat calls in flight, and separately embedding calls and reranking calls; 0: 4, range 1 to 1,024.
 	// Queries overtake indexing.
 	ModelConcurrency int
-	// ModelTimeout bounds one attempt of an embedding or reranking call, or of a call of the caller's own Extractor or
+	// ModelTimeout bounds one attempt of an embedding call, or of a call of the caller's own Extractor or
 	// Summarizer, and each silence of a chat model: before its first word and between two; 0: 4 minutes. Retries and their waits come on top; the whole is
 	// bounded by the caller's context.
 	ModelTimeout time.Duration
+	// RerankTimeout bounds one attempt of a reranking call, which a question waits for and can do without; 0: 30 s.
+	RerankTimeout time.Duration
 	// ModelRetries is how often a call is repeated after a failure worth repeating (rate limits, 5xx,
-	// transport errors); 0: 4, negative: never, at most 100.
+	// transport errors); 0: 4, negative: never, at most 100. Reranking calls are repeated twice at most.
 	ModelRetries int
 	// EmbedBatch is the number of texts in one embedding call; 0: 64, range 1 to 2,048.
 	EmbedBatch int
@@ -142,6 +144,7 @@ func ReadOnly() Option { return func(o *Options) { o.ReadOnly = true } }
 const (
 	defaultModelConcurrency = 4
 	defaultModelTimeout     = 4 * time.Minute
+	defaultRerankTimeout    = 30 * time.Second
 	defaultModelRetries     = 4
 	defaultEmbedBatch       = 64
 
@@ -190,6 +193,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	setDefault(&o.ModelConcurrency, defaultModelConcurrency)
 	setDefault(&o.ModelTimeout, defaultModelTimeout)
+	setDefault(&o.RerankTimeout, defaultRerankTimeout)
 	setDefault(&o.ModelRetries, defaultModelRetries)
 	setDefault(&o.EmbedBatch, defaultEmbedBatch)
 	check(o.CacheBytes == 0 || o.CacheBytes >= minCacheBytes, "CacheBytes", o.CacheBytes, "0 or at least %d", minCacheBytes)
@@ -197,6 +201,7 @@ func (o Options) withDefaults() (Options, error) {
 		"MemTableBytes", o.MemTableBytes, "0 or %d to %d", minMemTableBytes, maxMemTableBytes)
 	check(1 <= o.ModelConcurrency && o.ModelConcurrency <= maxModelConcurrency, "ModelConcurrency", o.ModelConcurrency, "1 to %d", maxModelConcurrency)
 	check(o.ModelTimeout > 0, "ModelTimeout", o.ModelTimeout, "a positive duration")
+	check(o.RerankTimeout > 0, "RerankTimeout", o.RerankTimeout, "a positive duration")
 	check(o.ModelRetries <= maxModelRetries, "ModelRetries", o.ModelRetries, "at most %d", maxModelRetries)
 	for _, model := range slices.Sorted(maps.Keys(o.Prices)) {
 		check(o.Prices[model].Valid(), "Prices."+model, o.Prices[model], "numbers of 0 or more")

@@ -1,10 +1,8 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -90,46 +88,4 @@ func (q *run) settle(found int) {
 	case res.Counts.Chunks.Merged == 0:
 		res.reason(ReasonNoChunks, "entities and relations were found, and no chunk of theirs was picked")
 	}
-}
-
-// rerank orders chunks by the reranker's score, ties in the order given. Chunks without a usable score
-// are dropped; a reranker that fails as a whole leaves the order as it was.
-func (q *run) rerank(ctx context.Context, chunks []Chunk) ([]Chunk, error) {
-	t := q.e.timer(StepRerank)
-	defer func() { q.record(t) }()
-	docs := make([]string, len(chunks))
-	for i, c := range chunks {
-		docs[i] = c.Content
-	}
-	scores, err := q.e.reranker.Rerank(ctx, q.question, docs)
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("query: rerank: %w", ctx.Err())
-	}
-	if err == nil && len(scores) != len(docs) {
-		err = fmt.Errorf("%d scores for %d documents", len(scores), len(docs))
-	}
-	var scored []Chunk
-	for i := range chunks {
-		if err != nil {
-			break
-		}
-		if s := scores[i]; !math.IsNaN(s) && !math.IsInf(s, 0) {
-			chunks[i].RerankScore = Some(s)
-			scored = append(scored, chunks[i])
-		}
-	}
-	if err == nil && len(scored) == 0 {
-		err = fmt.Errorf("none of %d scores is a finite number", len(scores))
-	}
-	if err != nil {
-		q.e.log.Warn("query: reranker failed, the first order stays", "model", q.e.reranker.ID(), "error", err)
-		q.res.fallback(StepRerank, q.e.reranker.ID(), "none", err.Error())
-		t.note("failed")
-		return chunks, nil
-	}
-	q.res.counted(ReasonChunksUnscored, len(chunks)-len(scored), "chunks without a usable score of the reranker")
-	slices.SortStableFunc(scored, func(a, b Chunk) int { return cmp.Compare(b.RerankScore.Or(0), a.RerankScore.Or(0)) })
-	t.count("documents", len(docs))
-	t.count("scored", len(scored))
-	return scored, nil
 }

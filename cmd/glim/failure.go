@@ -144,6 +144,7 @@ var argumentOf = map[string]struct{ name, want string }{
 	"top_k":            {name: "--top-k", want: fmt.Sprintf("1 to %d", query.MaxTopK)},
 	"chunk_top_k":      {name: "--chunk-top-k", want: fmt.Sprintf("1 to %d", query.MaxTopK)},
 	"cosine_threshold": {name: "--threshold"},
+	"min_rerank_score": {name: "--min-rerank-score"},
 	"ll_keywords":      {name: "--low"},
 	"hl_keywords":      {name: "--high"},
 	"user_prompt":      {name: "--instruct"},
@@ -209,7 +210,7 @@ func modelHint(e *llm.Error) string {
 }
 
 // packageNames begin the messages of the library's packages. They help who reads its code, nobody else.
-var packageNames = regexp.MustCompile(`(^|: )(?:(?:db|kv|wal|graph|vector|hnsw|index|chunk|query|llm|token|openai|dump|codec): )+`)
+var packageNames = regexp.MustCompile(`(^|: )(?:(?:db|kv|wal|graph|vector|hnsw|index|chunk|query|llm|token|openai|ollama|anthropic|dump|codec): )+`)
 
 // plain is the message of err as one line, without names of packages.
 func plain(err error) string {

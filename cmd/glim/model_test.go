@@ -42,12 +42,20 @@ func (f *fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Model  string
 		Stream bool
 		Input  []string
+
+		Documents []string
 	}
 	_ = json.Unmarshal(raw, &req)
 	switch {
 	case r.Header.Get("Authorization") != "Bearer secret":
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprint(w, `{"error": {"message": "no such key"}}`)
+	case strings.HasSuffix(r.URL.Path, "/rerank"):
+		var results []any // the last passage first
+		for i := range req.Documents {
+			results = append(results, map[string]any{"index": i, "relevance_score": i})
+		}
+		fmt.Fprint(w, mustJSON(map[string]any{"results": results}))
 	case strings.HasSuffix(r.URL.Path, "/embeddings"):
 		fmt.Fprint(w, mustJSON(map[string]any{"data": embeddings(req.Model, req.Input)}))
 	case req.Stream:

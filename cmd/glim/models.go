@@ -37,5 +37,6 @@ func (a *app) options() (db.Options, error) {
 		}
 		o.Models.Embedder = e
 	}
-	return o, nil
+	o.Models.Reranker, err = s.Rerank.reranker(a.getenv, o.Logger)
+	return o, err
 }

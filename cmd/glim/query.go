@@ -24,6 +24,8 @@ type queryFlags struct {
 	explain                       bool
 	full                          bool
 	instruct                      string
+	noRerank                      bool
+	minRerank                     float64
 }
 
 func (a *app) queryCommand() *cobra.Command {
@@ -74,6 +76,8 @@ In --context, --prompt and --json, <SEP> in a description stands between what di
 	fl.IntVar(&f.chunkTopK, "chunk-top-k", 0, "passages to show, 1 to 1000 (default 20)")
 	fl.Float64Var(&f.threshold, "threshold", 0, "smallest cosine that counts, -1 to 1 (default 0.2)")
 	fl.StringVar(&f.picker, "picker", "", "how passages of entities are chosen: vector, weight or auto")
+	fl.BoolVar(&f.noRerank, "no-rerank", false, "leave passages in the order in which they were found")
+	fl.Float64Var(&f.minRerank, "min-rerank-score", 0, "leave out passages that the reranker scores lower (default 0: none)")
 	fl.StringVar(&f.instruct, "instruct", "", "further instructions for the answer")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modes, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -110,10 +114,13 @@ func (f *queryFlags) options(cmd *cobra.Command) (query.Options, error) {
 		}
 	}
 	o := query.Options{Mode: query.Mode(f.mode), LowKeywords: f.low, HighKeywords: f.high, TopK: f.topK,
-		ChunkTopK: f.chunkTopK, Picker: query.Picker(f.picker)}
+		ChunkTopK: f.chunkTopK, Picker: query.Picker(f.picker), NoRerank: f.noRerank}
 	o.Reply.UserPrompt = f.instruct
 	if cmd.Flags().Changed("threshold") {
 		o.CosineThreshold = query.Some(f.threshold)
+	}
+	if cmd.Flags().Changed("min-rerank-score") {
+		o.MinRerankScore = query.Some(f.minRerank)
 	}
 	switch {
 	case f.context:

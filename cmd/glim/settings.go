@@ -37,6 +37,7 @@ type settings struct {
 	Retries    int
 	Language   string
 	Prices     string
+	Rerank     rerankSettings
 }
 
 const (
@@ -59,7 +60,7 @@ type setting struct {
 func (t *setting) key() string { return strings.ReplaceAll(t.flag, "-", "_") }
 func (t *setting) env() string { return "GLIM_" + strings.ToUpper(t.key()) }
 
-var settingTable = []setting{
+var settingTable = slices.Concat([]setting{
 	{flag: "db", usage: "database `directory`", field: func(s *settings) any { return &s.DB }},
 	{flag: "offline", usage: "use no model even if one is configured", field: func(s *settings) any { return &s.Offline }},
 	{flag: "base-url", altEnv: "OPENAI_BASE_URL", usage: "`URL` of an OpenAI-compatible endpoint", field: func(s *settings) any { return &s.BaseURL }},
@@ -73,10 +74,10 @@ var settingTable = []setting{
 	{flag: "retries", usage: "how often a failed model call is repeated, 0 to 100", field: func(s *settings) any { return &s.Retries }},
 	{flag: "prices", usage: "what models cost, `MODEL=PROMPT[/COMPLETION],...` by million tokens, for the costs in `glim docs`", field: func(s *settings) any { return &s.Prices }},
 	{flag: "language", usage: "language of extracted descriptions", field: func(s *settings) any { return &s.Language }},
-}
+}, rerankTable)
 
 func defaultSettings() settings {
-	return settings{DB: defaultDB, Timeout: 4 * time.Minute, Retries: 4, Language: "English"}
+	return settings{DB: defaultDB, Timeout: 4 * time.Minute, Retries: 4, Language: "English", Rerank: defaultRerank()}
 }
 
 // addFlags declares the flags; resolve reads them.
@@ -141,8 +142,10 @@ func (s *settings) validate() error {
 	case s.EmbedModel != "" && s.EmbedDim == 0 && llm.KnownDim(s.EmbedModel) == 0 && !s.Offline:
 		return usage("embedding model %s needs --embed-dim, the length of its vectors", brief.Quote(s.EmbedModel))
 	}
-	_, err := pricesOf(s.Prices)
-	return err
+	if _, err := pricesOf(s.Prices); err != nil {
+		return err
+	}
+	return s.Rerank.validate()
 }
 
 // pricesOf reads prices: gpt-4o-mini=0.15/0.6,text-embedding-3-small=0.02
@@ -302,7 +305,8 @@ and a key of the configuration file (chat_model). The first of these that is the
 
 A relative db of a configuration file starts at that file's folder.
 
-API keys are never flags, since those show in the process list: use GLIM_API_KEY or api_key.
+API keys are never flags, since those show in the process list: use GLIM_API_KEY or api_key. Hosted rerankers get
+GLIM_RERANK_API_KEY, or what COHERE_API_KEY, JINA_API_KEY or DASHSCOPE_API_KEY holds.
 
 Example of a configuration file:
 
@@ -333,7 +337,7 @@ The output heeds NO_COLOR, CLICOLOR_FORCE, and COLUMNS where it is no terminal.`
 				return a.out.json(all)
 			}
 			for _, r := range all {
-				a.out.printf("%-15s %-30s %s\n", r.Name, r.Value, r.Source)
+				a.out.printf("%-18s %-30s %s\n", r.Name, r.Value, r.Source)
 			}
 			return nil
 		},

@@ -97,6 +97,9 @@ func (a *app) models(s *db.Stats, extractors []index.ExtractorUse) {
 	if n := s.Next; n != nil {
 		a.out.printf("  next       %s: %d of %s embedded; `glim reembed` goes on\n", embedder(n.Embedder, n.Dim), n.Done, count(n.Total, "text"))
 	}
+	if s.Models.Reranker != "" {
+		a.out.printf("  reranker   %s\n", s.Models.Reranker)
+	}
 	if s.Models.Chat != "" {
 		a.out.printf("  chat       %s\n", s.Models.Chat)
 	}
