@@ -50,7 +50,7 @@ const keyVersion = "1"
 
 // CacheKey returns the key of a request to the model with this ID: the purpose (so that one kind of entry can
 // be found by prefix), a slash and 128 bits of SHA-256 over the length-prefixed ID, roles and contents of the
-// messages, JSON flag, MaxTokens and temperature. Purpose apart, calls that a model cannot tell apart have one
+// messages, JSON flag and schema, MaxTokens and temperature. Purpose apart, calls that a model cannot tell apart have one
 // key. Subject is no part of it.
 func CacheKey(modelID string, req Request) string {
 	h := newKeyHash()
@@ -67,10 +67,16 @@ func CacheKey(modelID string, req Request) string {
 	if req.Temperature != nil {
 		flags |= 2
 	}
+	if req.JSON && len(req.Schema) > 0 {
+		flags |= 4
+	}
 	h.number(flags)
 	h.number(uint64(req.MaxTokens))
 	if req.Temperature != nil {
 		h.number(math.Float64bits(*req.Temperature))
+	}
+	if flags&4 != 0 {
+		h.text(string(req.Schema))
 	}
 	purpose := string(req.Purpose)
 	if purpose == "" {

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"strings"
 )
@@ -40,6 +41,9 @@ type Request struct {
 	Messages []Message
 	// JSON asks the provider for a single JSON object where it can.
 	JSON bool
+	// Schema is the JSON schema of that object, for providers that can hold a model to one; it has no effect without
+	// JSON.
+	Schema json.RawMessage
 	// MaxTokens bounds the reply; 0 leaves it to the provider.
 	MaxTokens int
 	// Temperature is left to the provider when nil.
@@ -79,7 +83,8 @@ func (u Usage) Add(v Usage) Usage {
 		PromptTokens: u.PromptTokens + v.PromptTokens, CompletionTokens: u.CompletionTokens + v.CompletionTokens}
 }
 
-// Delta is one piece of a streamed reply. The last one of a successful reply carries Finish.
+// Delta is one piece of a streamed reply. The last one of a successful reply carries Finish. An empty one says only
+// that the model is at work.
 type Delta struct {
 	Text   string
 	Finish Finish

@@ -141,7 +141,7 @@ func (c *retryChat) attempt(ctx context.Context, req Request, yield func(Delta, 
 		if err != nil && !delivered {
 			return err, false
 		}
-		delivered = true
+		delivered = delivered || d != (Delta{})
 		if !yield(d, err) {
 			break
 		}

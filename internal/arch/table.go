@@ -30,6 +30,7 @@ var table = map[string]row{
 	// Providers and offline stand-ins implement llm's interfaces.
 	"internal/endpoint": {imports: words("llm")}, // what clients of model servers have in common
 	"llm/openai":        {imports: words("llm internal/endpoint")},
+	"llm/ollama":        {imports: words("llm internal/endpoint")},
 	"llm/rerank":        {imports: words("llm internal/endpoint"), tests: words("llm/token")},
 	"llm/hashed":        {imports: words("llm internal/lexical")},
 

@@ -11,8 +11,8 @@ import (
 
 // Events returns the data of a stream of server-sent events. Each data line is one event, as in every model
 // server, so that a missing empty line between two does no harm; comments, other fields and empty data are
-// skipped. The end of the stream is no error; a line without its end is io.ErrUnexpectedEOF unless it is complete
-// in itself: JSON, or the text last. A slice is valid until the next step.
+// skipped. The end of the stream is no error; a line without its end comes with io.ErrUnexpectedEOF unless it is
+// complete in itself: JSON, or the text last. A slice is valid until the next step.
 func Events(r io.Reader, last string) iter.Seq2[[]byte, error] {
 	return pieces(r, func(line []byte) []byte {
 		data, ok := bytes.CutPrefix(line, []byte("data:"))
@@ -43,7 +43,7 @@ func pieces(r io.Reader, piece func(line []byte) []byte, last string) iter.Seq2[
 			}
 			data := piece(bytes.TrimRight(line, "\r\n"))
 			if err != nil && len(data) > 0 && !json.Valid(data) && string(data) != last {
-				yield(nil, io.ErrUnexpectedEOF)
+				yield(data, io.ErrUnexpectedEOF)
 				return
 			}
 			if len(data) > 0 && !yield(data, nil) || err != nil {

@@ -69,9 +69,6 @@ type Config struct {
 	// Base64 asks for vectors in base64, a third of the bytes; not all servers can. What arrives is understood in
 	// either form.
 	Base64 bool
-	// QueryPrefix and DocumentPrefix are put before texts, for models that are trained with them ("query: ").
-	// They are part of the embedder's ID.
-	QueryPrefix, DocumentPrefix string
 }
 
 // FromEnv returns the configurations for chat and for embeddings that the environment describes; getenv is

@@ -45,9 +45,6 @@ func NewEmbedder(c Config) (*Embedder, error) {
 		return nil, err
 	}
 	id := "openai/" + c.EmbedModel
-	if c.QueryPrefix != "" || c.DocumentPrefix != "" {
-		id += fmt.Sprintf("(%q,%q)", c.QueryPrefix, c.DocumentPrefix)
-	}
 	shortened := strings.HasPrefix(c.EmbedModel, "text-embedding-3-") && dim != known
 	return &Embedder{client: e, id: id, dim: dim, sendDim: c.SendDim || shortened}, nil
 }
@@ -73,28 +70,18 @@ func AskDim(ctx context.Context, c Config) (int, error) {
 // Dim implements llm.Embedder.
 func (e *Embedder) Dim() int { return e.dim }
 
-// ID returns the model and its prefixes, without the server: vectors stay usable when the same model is run
+// ID returns the model without the server: vectors stay usable when the same model is run
 // elsewhere.
 func (e *Embedder) ID() string { return e.id }
 
-// Embed implements llm.Embedder. All texts go into one request; llm.Batch splits.
-func (e *Embedder) Embed(ctx context.Context, texts []string, kind llm.Kind) ([][]float32, error) {
+// Embed implements llm.Embedder. All texts go into one request; llm.Batch splits, and llm.Prefix tells
+// queries from documents.
+func (e *Embedder) Embed(ctx context.Context, texts []string, _ llm.Kind) ([][]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if len(texts) == 0 {
 		return nil, nil
-	}
-	prefix := e.DocumentPrefix
-	if kind == llm.ForQuery {
-		prefix = e.QueryPrefix
-	}
-	if prefix != "" {
-		prefixed := make([]string, len(texts))
-		for i, text := range texts {
-			prefixed[i] = prefix + text
-		}
-		texts = prefixed
 	}
 	vecs, err := e.ask(ctx, texts)
 	if err != nil {
