@@ -107,6 +107,7 @@ type ExportedTally struct {
 	Records   int                `json:"records"`
 	Endpoints int                `json:"endpoints,omitempty"`
 	Chunks    int                `json:"chunks"`
+	Loose     int                `json:"loose,omitempty"` // records of no chunk
 	Weight    int64              `json:"weight,omitempty"`
 	Types     []record.TypeCount `json:"types,omitempty"`
 	Digest    string             `json:"digest,omitempty"`
@@ -231,7 +232,7 @@ func (x *exporter) document(rank int, id string) error {
 			return err
 		}
 	}
-	for c, err := range Chunks(x.r, x.ws, id) {
+	for c, err := range chunksFrom(x.r, x.ws, id, 0) {
 		if err != nil {
 			return err
 		}
@@ -287,7 +288,7 @@ func (x *exporter) tallies() error {
 			if err != nil {
 				return fmt.Errorf("%w: %w", kv.ErrCorrupt, err)
 			}
-			e := &ExportedTally{Object: exportObject(o), Records: t.Records, Endpoints: t.Endpoints, Chunks: t.Chunks,
+			e := &ExportedTally{Object: exportObject(o), Records: t.Records, Endpoints: t.Endpoints, Chunks: t.Chunks, Loose: t.Loose,
 				Weight: int64(t.Weight), Types: t.Types, Digest: t.Digest, RecordsEnd: x.mark(t.RecordsEnd),
 				EndpointsEnd: x.mark(t.EndpointsEnd), Rules: t.Rules}
 			if err := x.emit(EntryTally, e); err != nil {

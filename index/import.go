@@ -62,7 +62,7 @@ func importEntry(b *kv.Batch, ws, kind string, value []byte) error {
 		if err != nil {
 			return err
 		}
-		t := record.Tally{Version: uint64(b.LSN()) + 1, Records: e.Records, Endpoints: e.Endpoints, Chunks: e.Chunks,
+		t := record.Tally{Version: uint64(b.LSN()) + 1, Records: e.Records, Endpoints: e.Endpoints, Chunks: e.Chunks, Loose: e.Loose,
 			Weight: record.Weight(e.Weight), Types: e.Types, Digest: e.Digest, RecordsEnd: importMark(e.RecordsEnd),
 			EndpointsEnd: importMark(e.EndpointsEnd), Rules: e.Rules}
 		return b.Set(record.TallyKey(ws, o), t.Encode())

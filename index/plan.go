@@ -272,11 +272,7 @@ func (p *Pipeline) deriveOne(h *history, pl *plan, e *edit) error {
 		p.sum(e, &set)
 		return nil
 	}
-	there := &old
-	if pl.byHand != nil {
-		there = &e.tally
-	}
-	m, err := p.mergeStored(h, there, members, &e.tally, e.added)
+	m, err := p.merge(h, pl, e, &old, members)
 	if err != nil {
 		return err
 	}
@@ -309,6 +305,17 @@ func (p *Pipeline) deriveOne(h *history, pl *plan, e *edit) error {
 	}
 	p.describe(e, p.joined(e.object, m.fragments))
 	return nil
+}
+
+// merge derives the view of an edit's object.
+func (p *Pipeline) merge(h *history, pl *plan, e *edit, old *record.Tally, members []record.Object) (merged, error) {
+	if pl.byHand != nil {
+		return p.mergeStored(h, &e.tally, members, &e.tally, e.added)
+	}
+	if m, ok, err := p.mergeBehind(h, e, old, members); ok || err != nil {
+		return m, err
+	}
+	return p.mergeStored(h, old, members, &e.tally, e.added)
 }
 
 // description is the one settled for the next view; empty before.

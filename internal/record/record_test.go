@@ -30,7 +30,7 @@ var metadataSample = Metadata{"k": "v", "": "x", "yes": true, "no": false, "n": 
 var chunkSample = Chunk{Doc: "d", Order: 3, Start: 1, End: 4, Tokens: 5, LineTokens: 6, Path: "p", Content: "日本", Context: "東京", Extractor: "x",
 	Truncated: true, Dropped: []Count{{"a", 1}}, Repaired: []Count{{"b", 2}}, Warnings: []string{"w"}}
 
-var tallySample = Tally{Version: 9, Records: 3, Endpoints: 1, Chunks: 2, Weight: 2_500_000, Types: []TypeCount{{"a", 1}, {"b", 2}}, Digest: "d",
+var tallySample = Tally{Version: 9, Records: 3, Endpoints: 1, Chunks: 2, Loose: 1, Weight: 2_500_000, Types: []TypeCount{{"a", 1}, {"b", 2}}, Digest: "d",
 	RecordsEnd: Mark{3, 4}, EndpointsEnd: Mark{5, 6}, Rules: 77}
 
 func sourceSamples() []Source {

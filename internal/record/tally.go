@@ -58,6 +58,8 @@ type Tally struct {
 	Records, Endpoints int
 	// Chunks is the number of distinct chunks behind both.
 	Chunks int
+	// Loose counts the records of both that come from a document as a whole, or from nobody's, in no chunk.
+	Loose int
 	// Weight is the sum over Records (relations).
 	Weight Weight
 	// Types counts the types of Records by name (entities).
@@ -77,6 +79,9 @@ func (t *Tally) Empty() bool { return t.Records == 0 && t.Endpoints == 0 }
 
 // Add counts one record n times (1, or -1 to take it away). Chunks is the caller's to maintain.
 func (t *Tally) Add(s *Source, n int) {
+	if s.Order == NoChunk {
+		t.Loose += n
+	}
 	switch s.Kind {
 	case KindEndpoint:
 		t.Endpoints += n
@@ -149,6 +154,7 @@ func (t *Tally) Encode() []byte {
 	b = codec.AppendInt(b, t.Records)
 	b = codec.AppendInt(b, t.Endpoints)
 	b = codec.AppendInt(b, t.Chunks)
+	b = codec.AppendInt(b, t.Loose)
 	b = codec.AppendVarint(b, int64(t.Weight))
 	b = codec.AppendUvarint(b, uint64(len(t.Types)))
 	for _, c := range t.Types {
@@ -166,7 +172,7 @@ func (t *Tally) Encode() []byte {
 // DecodeTally reads what Encode wrote.
 func DecodeTally(v []byte) (Tally, error) {
 	r := codec.NewReader(v)
-	t := Tally{Version: r.Uvarint(), Records: r.Int(), Endpoints: r.Int(), Chunks: r.Int(), Weight: Weight(r.Varint())}
+	t := Tally{Version: r.Uvarint(), Records: r.Int(), Endpoints: r.Int(), Chunks: r.Int(), Loose: r.Int(), Weight: Weight(r.Varint())}
 	n := r.Int()
 	for i := 0; i < n && r.Err() == nil; i++ {
 		t.Types = append(t.Types, TypeCount{Type: r.String(), Count: r.Int()})
