@@ -85,7 +85,7 @@ func (p *Pipeline) begin(ctx context.Context, id string) (*attempt, error) {
 	if a.before, err = contributionOf(view, p.cfg.Workspace, id, a.doc.Seq); err != nil {
 		return nil, err
 	}
-	for c, err := range Chunks(view, p.cfg.Workspace, id) {
+	for c, err := range chunksFrom(view, p.cfg.Workspace, id, 0) {
 		if err != nil {
 			return nil, err
 		}

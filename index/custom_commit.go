@@ -77,7 +77,7 @@ func (p *Pipeline) attemptGraph(c *custom) (_ *graphAttempt, err error) {
 		if a.before, err = contributionOf(view, p.cfg.Workspace, c.id, d.Seq); err != nil {
 			return nil, err
 		}
-		for k, err := range Chunks(view, p.cfg.Workspace, c.id) {
+		for k, err := range chunksFrom(view, p.cfg.Workspace, c.id, 0) {
 			if err != nil {
 				return nil, err
 			}

@@ -9,7 +9,6 @@ import (
 	"github.com/glimdb/db/index/chunk"
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/record"
-	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/llm"
 )
@@ -68,10 +67,7 @@ type Info struct {
 }
 
 func infoOf(d *record.Document) Info {
-	v := d.Pending
-	if v == nil {
-		v = d.Current
-	}
+	v := newest(d)
 	c, a := &d.Contents, &d.Attempts
 	i := Info{ID: d.ID, Status: d.Status.String(), Visible: d.Current != nil, Replacing: d.Current != nil && d.Pending != nil,
 		Chunks: c.Chunks, Entities: c.Entities, Relations: c.Relations, Dropped: record.CountMap(c.Dropped),
@@ -118,13 +114,7 @@ func GetInfo(r kv.Reader, ws, id string) (Info, error) {
 }
 
 // Statuses are the values of Info.Status in the order of a document's life.
-func Statuses() []string {
-	all := make([]string, 0, record.StatusFailed)
-	for s := record.StatusPending; s <= record.StatusFailed; s++ {
-		all = append(all, s.String())
-	}
-	return all
-}
+func Statuses() []string { return record.Statuses() }
 
 // documents iterates all status records by id.
 func documents(r kv.Reader, ws string) iter.Seq2[record.Document, error] {
@@ -132,9 +122,7 @@ func documents(r kv.Reader, ws string) iter.Seq2[record.Document, error] {
 }
 
 func documentsFrom(r kv.Reader, ws, idPrefix string) iter.Seq2[record.Document, error] {
-	prefix := record.DocumentPrefix(ws)
-	from := append(prefix[:len(prefix):len(prefix)], codec.AppendKeyString(nil, idPrefix)...)
-	from = from[:len(from)-2] // without the end mark: ids that go on
+	prefix, from := record.DocumentPrefix(ws), record.DocumentsPrefix(ws, idPrefix)
 	return func(yield func(record.Document, error) bool) {
 		for kvp, err := range scan(r, from) {
 			if err != nil {
@@ -180,8 +168,13 @@ type pair struct{ key, value []byte }
 
 // scan iterates the keys under a prefix.
 func scan(r kv.Reader, prefix []byte) iter.Seq2[pair, error] {
+	return scanRange(r, prefix, codec.PrefixEnd(prefix))
+}
+
+// scanRange iterates the keys from lower to before upper.
+func scanRange(r kv.Reader, lower, upper []byte) iter.Seq2[pair, error] {
 	return func(yield func(pair, error) bool) {
-		c, err := r.Cursor(prefix, codec.PrefixEnd(prefix))
+		c, err := r.Cursor(lower, upper)
 		if err != nil {
 			yield(pair{}, err)
 			return
@@ -222,33 +215,4 @@ func Text(r kv.Reader, ws, id string) (string, error) {
 		}
 	}
 	return "", &NotFoundError{IDs: []string{id}}
-}
-
-// Chunks iterates the visible chunks of a document in order; none for an unknown document.
-func Chunks(r kv.Reader, ws, id string) iter.Seq2[record.Chunk, error] {
-	prefix := space.In(ws, space.Chunk)
-	return func(yield func(record.Chunk, error) bool) {
-		for kvp, err := range scan(r, record.ChunkPrefix(ws, id)) {
-			if err != nil {
-				yield(record.Chunk{}, fmt.Errorf("index: chunks: %w", err))
-				return
-			}
-			c, err := decodeChunk(kvp, len(prefix))
-			if !yield(c, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func decodeChunk(kvp pair, skip int) (record.Chunk, error) {
-	doc, order, err := record.ParseChunkKey(kvp.key[skip:])
-	if err != nil {
-		return record.Chunk{}, fmt.Errorf("%w: chunk key: %w", kv.ErrCorrupt, err)
-	}
-	c, err := record.DecodeChunk(doc, order, kvp.value)
-	if err != nil {
-		return c, fmt.Errorf("%w: chunk %s: %w", kv.ErrCorrupt, record.ChunkID(doc, order), err)
-	}
-	return c, nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/index/chunk"
-	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/llm/llmtest"
 )
@@ -178,8 +177,8 @@ func TestCancelKeepsWhatIsPaid(t *testing.T) {
 				t.Errorf("status %+v", i)
 			}
 			v := s.view()
-			for c, err := range index.Chunks(v, "", "x") {
-				t.Errorf("chunk %s is visible, %v", record.ChunkID(c.Doc, c.Order), err)
+			for c, err := range index.Chunks(v, "", "x", 0) {
+				t.Errorf("chunk %s is visible, %v", c.ID, err)
 			}
 			_ = v.Close()
 			paid := len(s.extract.memo)
