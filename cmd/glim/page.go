@@ -221,6 +221,9 @@ func facts(r *query.Result) []string {
 	}
 	all = append(all, fmt.Sprintf("found %s, %s, %s", count(len(r.Data.Entities), "entity"), count(len(r.Data.Relations), "relation"),
 		count(len(r.Data.Chunks), "passage")))
+	if r.Filter != nil {
+		all = append(all, "in "+count(r.Filter.Documents, "selected document"))
+	}
 	if r.Usage.Calls > 0 {
 		all = append(all, fmt.Sprintf("%s, %d + %d tokens", count(r.Usage.Calls, "model call"), r.Usage.PromptTokens, r.Usage.CompletionTokens))
 	}

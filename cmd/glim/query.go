@@ -24,6 +24,7 @@ type queryFlags struct {
 	explain                       bool
 	full                          bool
 	instruct                      string
+	filter                        queryFilter
 	noRerank                      bool
 	minRerank                     float64
 }
@@ -43,10 +44,14 @@ relations; with one it also answers from them.
 Modes: naive (passages only), local (entities and their relations), global (relations and their entities), hybrid (both),
 mix (both and passages, the default), bypass (straight to the model).
 
+Flags such as --doc, --prefix and --metadata restrict a question to some documents, as they do for ` + "`glim docs`" + `. Entities and
+relations are then shown as those documents describe them, and nothing of others is.
+
 In --context, --prompt and --json, <SEP> in a description stands between what different passages say.`,
 		Example: `  glim query "Who repairs the lighthouse lamp?"
   glim query "What links the council to the tide mill?" --mode global
   glim query "lamp" --low "lamp,lighthouse" --json
+  glim query "Who is Scrooge?" --prefix dickens/ --metadata 'year<=1850'
   glim query "Who is Scrooge?" --context > context.txt
   echo "Who is Scrooge?" | glim query -`,
 		Args: args(cobra.MinimumNArgs(1)),
@@ -59,7 +64,12 @@ In --context, --prompt and --json, <SEP> in a description stands between what di
 			if err != nil {
 				return err
 			}
-			return a.with(false, false, func(d *db.DB) error { return a.query(cmd.Context(), d, question, o, f) })
+			return a.with(false, false, func(d *db.DB) (err error) {
+				if o.Filter, err = f.filter.of(cmd.Context(), a, d); err != nil {
+					return err
+				}
+				return a.query(cmd.Context(), d, question, o, f)
+			})
 		},
 	}
 	fl := cmd.Flags()
@@ -78,6 +88,7 @@ In --context, --prompt and --json, <SEP> in a description stands between what di
 	fl.StringVar(&f.picker, "picker", "", "how passages of entities are chosen: vector, weight or auto")
 	fl.BoolVar(&f.noRerank, "no-rerank", false, "leave passages in the order in which they were found")
 	fl.Float64Var(&f.minRerank, "min-rerank-score", 0, "leave out passages that the reranker scores lower (default 0: none)")
+	f.filter.add(cmd)
 	fl.StringVar(&f.instruct, "instruct", "", "further instructions for the answer")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modes, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
