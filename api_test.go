@@ -20,6 +20,7 @@ import (
 var arguments = map[reflect.Type]any{
 	reflect.TypeFor[string]():                "who runs the mill",
 	reflect.TypeFor[kv.LSN]():                kv.LSN(0),
+	reflect.TypeFor[int]():                   0,
 	reflect.TypeFor[index.Document]():        doc("new", "E Ines Calder (runs the mill)"),
 	reflect.TypeFor[index.Policy]():          index.Put,
 	reflect.TypeFor[index.ProcessOptions]():  index.ProcessOptions{},

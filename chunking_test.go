@@ -335,3 +335,52 @@ func (e *embedderOf) Dim() int   { return 2 }
 func (e *embedderOf) Embed(_ context.Context, texts []string, _ llm.Kind) ([][]float32, error) {
 	return e.f(texts), nil
 }
+
+// Chunks tells how a document was cut, from any place on, and of the visible version only.
+func TestChunks(t *testing.T) {
+	o := testOptions(vfs.NewMem())
+	o.Index.Chunking = chunk.Spec{Method: chunk.Markdown, Size: 20}
+	o.Index.Chunker = nil
+	d := openTest(t, o)
+	insert(t, d, doc("a", guide), doc("a2", "# Other\n\nE Oil (is dear)\n"))
+	text, err := d.Text(ctx, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func(id string, from int) (all []index.Chunk) {
+		for c, err := range d.Chunks(ctx, id, from) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, c)
+		}
+		return all
+	}
+	all, stored := list("a", 0), storedChunks(t, d, "a")
+	if len(all) != 3 || len(stored) != 3 {
+		t.Fatalf("%d chunks, %d stored", len(all), len(stored))
+	}
+	for i, c := range all {
+		if c.ID != stored[i].ID() || c.Document != "a" || c.Order != i || c.Content != text[c.Start:c.End] || c.Content != stored[i].Content ||
+			c.Context != stored[i].Context || c.Tokens != stored[i].Tokens || c.Tokens == 0 || c.Extractor == "" {
+			t.Errorf("%+v, stored %+v", c, stored[i])
+		}
+	}
+	if all[2].Context != "Guide" {
+		t.Errorf("context %q", all[2].Context)
+	}
+	for from, want := range map[int]int{-1: 3, 1: 2, 2: 1, 3: 0, 1 << 40: 0} {
+		if got := list("a", from); len(got) != want || !slices.Equal(got, all[3-want:]) {
+			t.Errorf("from %d: %+v", from, got)
+		}
+	}
+	if _, err := d.Enqueue(ctx, index.Put, doc("a", "E Fog (rolls in)"), doc("b", "E Ice (melts)")); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(list("a", 0), all) || len(list("b", 0)) != 0 {
+		t.Error("chunks of a version that waits are listed")
+	}
+	if err := firstError(d.Chunks(ctx, "none", 0)); !errors.Is(err, db.ErrNotFound) {
+		t.Errorf("unknown document: %v", err)
+	}
+}

@@ -57,6 +57,7 @@ func TestMessagesStayShort(t *testing.T) {
 		"retry":        second(d.Retry(ctx, long)),
 		"document":     second(d.Document(ctx, long)),
 		"text":         second(d.Text(ctx, long)),
+		"chunks":       firstError(d.Chunks(ctx, long, 0)),
 		"mode":         second(d.Query(ctx, "one", query.Options{Mode: query.Mode(long)})),
 		"want":         second(d.Query(ctx, "one", query.Options{Want: query.Want(long)})),
 		"picker":       second(d.Query(ctx, "one", query.Options{Picker: query.Picker(long)})),

@@ -122,12 +122,12 @@ func (x *exporter) origins(f func(doc, chunk string) error) error {
 		if err != nil {
 			return err
 		}
-		for c, err := range index.Chunks(x.r, defaultWorkspace, doc.ID) {
+		for c, err := range index.Chunks(x.r, defaultWorkspace, doc.ID, 0) {
 			if err == nil {
 				err = x.ctx.Err()
 			}
 			if err == nil {
-				err = f(doc.ID, c.ID())
+				err = f(doc.ID, c.ID)
 			}
 			if err != nil {
 				return err

@@ -304,6 +304,7 @@ func TestNilContext(t *testing.T) {
 		},
 		"Retry":     func() error { _, err := d.Retry(none, "a"); return err },
 		"Document":  func() error { _, err := d.Document(none, "a"); return err },
+		"Chunks":    func() error { return firstError(d.Chunks(none, "a", 0)) },
 		"Text":      func() error { _, err := d.Text(none, "a"); return err },
 		"Query":     func() error { _, err := d.Query(none, "who", query.Options{}); return err },
 		"Stats":     func() error { _, err := d.Stats(none); return err },

@@ -189,23 +189,46 @@ func (d *DB) Text(ctx context.Context, id string) (string, error) {
 
 // Documents yields the documents that f selects, of one view.
 func (d *DB) Documents(ctx context.Context, f index.Filter) iter.Seq2[index.Info, error] {
-	return func(yield func(index.Info, error) bool) {
-		_, err := reading(ctx, d, "Documents", func(ctx context.Context, r kv.Reader) (struct{}, error) {
+	return listing(ctx, d, "Documents", func(r kv.Reader) iter.Seq2[index.Info, error] {
+		return func(yield func(index.Info, error) bool) {
 			for i, err := range index.Documents(r, defaultWorkspace, f) {
+				if !yield(d.priced(i), err) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// Chunks yields the chunks of a document's visible version in order, of one view, beginning with that of Order from (0:
+// the first). A page is a loop that is left; the next one begins where it ended. None is yielded beyond the last and
+// for a document that waits for the first time; an unknown document is an error that ErrNotFound matches.
+func (d *DB) Chunks(ctx context.Context, id string, from int) iter.Seq2[index.Chunk, error] {
+	return listing(ctx, d, "Chunks", func(r kv.Reader) iter.Seq2[index.Chunk, error] {
+		return index.Chunks(r, defaultWorkspace, id, from)
+	})
+}
+
+// listing yields what is read from one view, which lives as long as the loop.
+func listing[T any](ctx context.Context, d *DB, name string, list func(kv.Reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		_, err := reading(ctx, d, name, func(ctx context.Context, r kv.Reader) (struct{}, error) {
+			for v, err := range list(r) {
 				if err == nil {
 					err = ctx.Err()
 				}
 				if err != nil {
 					return struct{}{}, err
 				}
-				if !yield(d.priced(i), nil) {
+				if !yield(v, nil) {
 					return struct{}{}, errStopped
 				}
 			}
 			return struct{}{}, nil
 		})
 		if err != nil && !errors.Is(err, errStopped) {
-			yield(index.Info{}, err)
+			var none T
+			yield(none, err)
 		}
 	}
 }

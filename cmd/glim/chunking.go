@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ func (c *chunkFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&c.method, "chunker", string(chunk.Windows), "`method` that cuts texts into chunks: "+methodNames())
 	fl.IntVar(&c.size, "chunk-size", chunk.DefaultSize, "largest chunk in tokens")
 	fl.IntVar(&c.overlap, "chunk-overlap", chunk.DefaultOverlap, "tokens that a chunk shares with the next, at most a quarter of the size unless given")
-	fl.StringVar(&c.separator, "chunk-separator", "", "cut at this `text` first (window)")
+	fl.StringVar(&c.separator, "chunk-separator", "", "cut at this `text` first (window); \\n, \\t, \\r and \\\\ are line end, tab, carriage return and backslash")
 	fl.BoolVar(&c.only, "chunk-separator-only", false, "refuse documents with more than --chunk-size tokens between two separators")
 }
 
@@ -46,13 +47,20 @@ func (c *chunkFlags) validate() error {
 		return nil
 	}
 	method := chunk.Method(c.method)
-	if (c.separator != "" || c.only) && method != chunk.Windows {
+	if (given("chunk-separator") || c.only) && method != chunk.Windows {
 		return usage("--chunk-separator belongs to --chunker %s", chunk.Windows)
 	}
 	if c.only && c.separator == "" {
 		return usage("--chunk-separator-only needs --chunk-separator")
 	}
-	s := chunk.Spec{Method: method, Size: c.size, Separator: c.separator, SeparatorOnly: c.only}
+	separator, err := unescaped(c.separator)
+	if err != nil {
+		return err
+	}
+	if method == chunk.Semantic && given("chunk-overlap") {
+		return usage("--chunk-overlap belongs to the other methods: chunks of --chunker %s do not overlap", chunk.Semantic)
+	}
+	s := chunk.Spec{Method: method, Size: c.size, Separator: separator, SeparatorOnly: c.only}
 	switch {
 	case c.size < 1: // the library would take 0 for its default
 		return usage("--chunk-size is %d: want 1 to %d", c.size, chunk.MaxSize)
@@ -76,4 +84,52 @@ func (c *chunkFlags) validate() error {
 	}
 	c.spec = &full
 	return nil
+}
+
+// unescaped is a separator as it is typed in a shell, where a line end is written \n.
+func unescaped(typed string) (string, error) {
+	var b strings.Builder
+	for rest := typed; rest != ""; {
+		before, after, found := strings.Cut(rest, `\`)
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		i := -1
+		if after != "" {
+			i = strings.IndexByte(`ntr\`, after[0])
+		}
+		if i < 0 {
+			return "", usage(`--chunk-separator %s: want \n, \t, \r or \\ where it has a backslash`, brief.Quote(typed))
+		}
+		b.WriteByte("\n\t\r\\"[i])
+		rest = after[1:]
+	}
+	return b.String(), nil
+}
+
+// cutBy tells how a document is cut, as the flags name it.
+func cutBy(s chunk.Spec) string {
+	parts := []string{string(s.Method), fmt.Sprintf("up to %d tokens", s.Size)}
+	if s.Overlap > 0 {
+		parts = append(parts, fmt.Sprintf("overlap %d", s.Overlap))
+	}
+	if s.Separator != "" {
+		parts = append(parts, fmt.Sprintf("at %q", s.Separator))
+	}
+	if s.SeparatorOnly {
+		parts = append(parts, "nowhere else")
+	}
+	if s.Threshold != "" {
+		parts = append(parts, fmt.Sprintf("%s %g", strings.ReplaceAll(string(s.Threshold), "_", " "), s.Amount))
+	}
+	switch s.Method {
+	case "": // a graph given as what it says
+		return ""
+	case chunk.Given:
+		parts[0] = "by whoever gave it"
+	case chunk.Custom:
+		parts[0] = "by " + s.ID
+	}
+	return strings.Join(parts, ", ")
 }

@@ -15,24 +15,28 @@ import (
 
 func (a *app) docsCommand() *cobra.Command {
 	var f filterFlags
-	var text bool
+	var text, chunks bool
 	cmd := &cobra.Command{
 		Use:   "docs [ID]",
 		Short: "List documents with their status, or show one",
-		Long:  "Docs lists the documents with status and counts, or tells about one: what was found in it, what was dropped and why.",
+		Long: `Docs lists the documents with status and counts, or tells about one: how it was cut, what was found in it, what was dropped
+and why. --chunks shows its chunks: id, place in the text in bytes, tokens, and the headings above it, then the text.`,
 		Example: `  glim docs
   glim docs --status failed
   glim docs --prefix notes/ --metadata year=2026
   glim docs notes/lamp.md
-  glim docs notes/lamp.md --text`,
+  glim docs notes/lamp.md --text
+  glim docs notes/lamp.md --chunks`,
 		Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			filter, any, err := f.filter()
 			switch {
 			case err != nil:
 				return err
-			case len(given) == 0 && text:
-				return usage("--text needs the id of a document")
+			case len(given) == 0 && (text || chunks):
+				return misused(cmd, "--text and --chunks need the id of a document")
+			case text && chunks:
+				return misused(cmd, "--text and --chunks exclude each other")
 			}
 			return a.with(false, true, func(d *db.DB) error {
 				if len(given) == 0 {
@@ -44,6 +48,8 @@ func (a *app) docsCommand() *cobra.Command {
 					return err
 				case text:
 					return a.docText(cmd.Context(), d, ids[0])
+				case chunks:
+					return a.docChunks(cmd.Context(), d, ids[0])
 				}
 				return a.doc(cmd.Context(), d, ids[0])
 			})
@@ -51,6 +57,7 @@ func (a *app) docsCommand() *cobra.Command {
 	}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&text, "text", false, "print the text of the document")
+	cmd.Flags().BoolVar(&chunks, "chunks", false, "print the chunks of the document")
 	return cmd
 }
 
@@ -97,6 +104,36 @@ func (a *app) docText(ctx context.Context, d *db.DB, id string) error {
 	return err
 }
 
+func (a *app) docChunks(ctx context.Context, d *db.DB, id string) error {
+	n := 0
+	all := []index.Chunk{}
+	for c, err := range d.Chunks(ctx, id, 0) {
+		if err != nil {
+			return err
+		}
+		n++
+		if a.json {
+			all = append(all, c)
+			continue
+		}
+		above := ""
+		if c.Context != "" {
+			above = ", under " + c.Context
+		}
+		a.out.printf("%s: bytes %d to %d, %s%s\n", c.ID, c.Start, c.End, count(c.Tokens, "token"), above)
+		for line := range strings.Lines(c.Content) {
+			a.out.printf("    %s\n", strings.TrimRight(line, "\r\n"))
+		}
+	}
+	switch {
+	case a.json:
+		return a.out.json(all)
+	case n == 0:
+		a.out.printf("no chunks\n")
+	}
+	return nil
+}
+
 // doc tells all about one document.
 func (a *app) doc(ctx context.Context, d *db.DB, id string) error {
 	i, err := d.Document(ctx, id)
@@ -124,6 +161,7 @@ func (a *app) doc(ctx context.Context, d *db.DB, id string) error {
 		row("metadata", k+"="+index.FormatMetadata(i.Metadata[k]))
 	}
 	row("text", bytesOf(int64(i.Bytes)))
+	row("cut", cutBy(i.Chunking))
 	row("found", fmt.Sprintf("%s, %s, %s", count(i.Chunks, "chunk"), count(i.Entities, "entity"), count(i.Relations, "relation")))
 	row("dropped", reasonsOf(i.Dropped))
 	row("repaired", reasonsOf(i.Repaired))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/index/chunk"
 	"github.com/glimdb/db/index/format"
 	"github.com/spf13/cobra"
 )
@@ -34,6 +35,7 @@ type insertFlags struct {
 	noReplace, dryRun bool
 	workers           int
 	metadata          []string
+	clear             bool // metadata
 	track             string
 	priority          int8
 
@@ -58,7 +60,9 @@ itself has the dot, {a,b} for either, and ** for any number of folders, which ar
 
 Bytes that are no UTF-8 are read as UTF-16 or a Chinese, Japanese or Korean encoding when they leave no doubt, with a note, and as
 what an HTML page declares; else they are refused with the likely encoding named, since a wrong guess would store garbage.
-Chunks are windows of tokens unless --chunker says otherwise; what it says is kept with the documents. Interrupt with Ctrl-C at any time: what is done is kept, and the next insert goes on.`,
+Chunks are windows of tokens unless --chunker says otherwise. A file that is inserted again is cut as before unless a flag says how, and keeps
+the --metadata it was given; those given now stand over them, --clear-metadata drops them. A row has its own fields and what this
+command gives. Interrupt with Ctrl-C at any time: what is done is kept, and the next insert goes on.`,
 		Example: `  glim insert notes/ README.md
   glim insert 'chapters/*.txt' 'notes/**/*.{md,txt}'
   curl -s https://example.com/page.html | glim insert - --id page.html
@@ -83,7 +87,8 @@ Chunks are windows of tokens unless --chunker says otherwise; what it says is ke
 	fl.StringVar(&f.stdinID, "id", "stdin", "document `id` of standard input")
 	fl.BoolVar(&f.noReplace, "no-replace", false, "refuse changed documents instead of replacing them")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would be read, store nothing")
-	fl.StringArrayVarP(&f.metadata, "metadata", "m", nil, "`key=value` kept with every document, may be repeated; numbers, true, false and JSON lists of texts are kept as such")
+	fl.StringArrayVarP(&f.metadata, "metadata", "m", nil, "`key=value` kept with every document, may be repeated; numbers, true, false and JSON lists of texts are kept as such; a row's own fields win")
+	fl.BoolVar(&f.clear, "clear-metadata", false, "drop what an earlier insert gave a file as metadata")
 	fl.StringVar(&f.track, "track", "", "name of this insert, for `glim docs --track` (default: one is made)")
 	fl.Int8Var(&f.priority, "priority", 0, "documents of higher priority are processed first, -128 to 127")
 	fl.IntVar(&f.workers, "workers", 3, "documents processed at the same time, 1 to 64")
@@ -172,6 +177,9 @@ func (a *app) insert(ctx context.Context, paths []string, f insertFlags) error {
 		a.out.printf("nothing to insert\n")
 		return nil
 	}
+	if err := a.readAhead(ctx, in); err != nil {
+		return err
+	}
 	return a.creating(func() bool { return len(res.Documents) == 0 }, func(d *db.DB) error {
 		err := a.enqueue(ctx, d, in, f, &res)
 		if err == nil {
@@ -230,6 +238,9 @@ func (a *app) enqueue(ctx context.Context, d *db.DB, in []input, f insertFlags, 
 	flush := func() error {
 		docs := batch
 		batch, size = nil, 0
+		if err := asBefore(ctx, d, docs, f.clear); err != nil {
+			return err
+		}
 		return a.enqueueBatch(ctx, d, policy, docs, res)
 	}
 	for doc, err := range a.documents(ctx, in, f, res) {
@@ -246,6 +257,28 @@ func (a *app) enqueue(ctx context.Context, d *db.DB, in []input, f insertFlags, 
 		size += len(doc.Text)
 	}
 	return errors.Join(ctx.Err(), flush())
+}
+
+// asBefore leaves what this insert does not say of documents that are stored already: how they are cut and, unless it is
+// to be cleared, metadata of documents that are a whole file. A row's metadata are its fields, which may have gone.
+func asBefore(ctx context.Context, d *db.DB, docs []index.Document, clear bool) error {
+	for i := range docs {
+		doc := &docs[i]
+		was, err := d.Document(ctx, doc.ID)
+		if errors.Is(err, db.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if doc.Chunking == nil && slices.Contains(chunk.Methods(), was.Chunking.Method) {
+			doc.Chunking = &was.Chunking
+		}
+		if doc.ID == doc.Path && !clear {
+			doc.Metadata = over(doc.Metadata, was.Metadata)
+		}
+	}
+	return nil
 }
 
 // enqueueBatch stores a batch. When some documents are refused, those are noted and the others stored. All batches of
@@ -303,9 +336,16 @@ func (a *app) documents(ctx context.Context, in []input, f insertFlags, res *ins
 				}
 				continue
 			}
+			if own := fieldsOfRows(docs, file.id, f.meta); len(own) > 0 {
+				how.Notes = append(how.Notes, "rows keep their own "+strings.Join(own, ", ")+", whatever --metadata says")
+			}
 			a.noted(res, file.id, how)
 			for _, doc := range docs {
-				doc.Metadata = merged(f.meta, doc.Metadata)
+				if doc.ID == file.id {
+					doc.Metadata = over(f.meta, doc.Metadata)
+				} else {
+					doc.Metadata = over(doc.Metadata, f.meta)
+				}
 				doc.Priority, doc.Chunking = f.priority, f.chunking.spec
 				if !yield(doc, nil) {
 					return
@@ -315,17 +355,30 @@ func (a *app) documents(ctx context.Context, in []input, f insertFlags, res *ins
 	}
 }
 
-// merged are the entries of given, and those of found beside them.
-func merged(given, found map[string]any) map[string]any {
-	if len(given) == 0 {
-		return found
+// over are the entries of upper, and those of lower beside them.
+func over(upper, lower map[string]any) map[string]any {
+	if len(upper) == 0 {
+		return lower
 	}
-	all := maps.Clone(found)
+	all := maps.Clone(lower)
 	if all == nil {
 		all = make(map[string]any)
 	}
-	maps.Copy(all, given)
+	maps.Copy(all, upper)
 	return all
+}
+
+// fieldsOfRows are the keys of given that documents which are rows of a file have, too.
+func fieldsOfRows(docs []index.Document, file string, given map[string]any) []string {
+	own := make(map[string]bool)
+	for _, doc := range docs {
+		for k := range given {
+			if _, has := doc.Metadata[k]; has && doc.ID != file {
+				own[k] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(own))
 }
 
 func (a *app) dryRun(ctx context.Context, in []input, f insertFlags, res *inserted) error {

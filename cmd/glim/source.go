@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +10,7 @@ import (
 	"io/fs"
 	"iter"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -61,6 +64,25 @@ func read(ctx context.Context, inputs []input, stdin io.Reader, stdinID string) 
 		}
 	}
 }
+
+// readAhead takes standard input into memory when it is one of the inputs: whoever writes it may take their time, or ask
+// the database itself, which an insert locks.
+func (a *app) readAhead(ctx context.Context, inputs []input) error {
+	if !slices.ContainsFunc(inputs, func(in input) bool { return in.path == stdinArg }) {
+		return nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(a.in, maxFileBytes+1))
+	if ctx.Err() != nil {
+		return &failure{code: exitInterrupted, err: ctx.Err(), what: "interrupted: nothing was stored"}
+	}
+	a.in = io.MultiReader(bytes.NewReader(raw), ending{err})
+	return nil
+}
+
+// ending is a reader that ends with an error, or without one.
+type ending struct{ err error }
+
+func (e ending) Read([]byte) (int, error) { return 0, cmp.Or(e.err, io.EOF) }
 
 // pathID is the id of the document that a file becomes.
 func pathID(name string) string { return filepath.ToSlash(filepath.Clean(name)) }
