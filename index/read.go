@@ -67,10 +67,7 @@ type Info struct {
 }
 
 func infoOf(d *record.Document) Info {
-	v := d.Pending
-	if v == nil {
-		v = d.Current
-	}
+	v := newest(d)
 	c, a := &d.Contents, &d.Attempts
 	i := Info{ID: d.ID, Status: d.Status.String(), Visible: d.Current != nil, Replacing: d.Current != nil && d.Pending != nil,
 		Chunks: c.Chunks, Entities: c.Entities, Relations: c.Relations, Dropped: record.CountMap(c.Dropped),
@@ -117,13 +114,7 @@ func GetInfo(r kv.Reader, ws, id string) (Info, error) {
 }
 
 // Statuses are the values of Info.Status in the order of a document's life.
-func Statuses() []string {
-	all := make([]string, 0, record.StatusFailed)
-	for s := record.StatusPending; s <= record.StatusFailed; s++ {
-		all = append(all, s.String())
-	}
-	return all
-}
+func Statuses() []string { return record.Statuses() }
 
 // documents iterates all status records by id.
 func documents(r kv.Reader, ws string) iter.Seq2[record.Document, error] {
@@ -131,9 +122,7 @@ func documents(r kv.Reader, ws string) iter.Seq2[record.Document, error] {
 }
 
 func documentsFrom(r kv.Reader, ws, idPrefix string) iter.Seq2[record.Document, error] {
-	prefix := record.DocumentPrefix(ws)
-	from := append(prefix[:len(prefix):len(prefix)], codec.AppendKeyString(nil, idPrefix)...)
-	from = from[:len(from)-2] // without the end mark: ids that go on
+	prefix, from := record.DocumentPrefix(ws), record.DocumentsPrefix(ws, idPrefix)
 	return func(yield func(record.Document, error) bool) {
 		for kvp, err := range scan(r, from) {
 			if err != nil {
