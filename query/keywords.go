@@ -45,7 +45,7 @@ func (m *modelKeyworder) Keywords(ctx context.Context, question string) (Keyword
 func (m *modelKeyworder) ask(ctx context.Context, question string) (parsedKeywords, llm.Reply, error) {
 	reply, err := llm.Complete(ctx, m.chat, llm.Request{
 		Messages: []llm.Message{{Role: llm.User, Content: prompt.Keywords(m.language, question)}},
-		JSON:     true, Purpose: llm.PurposeKeywords,
+		JSON:     true, Schema: keywordSchema(), Purpose: llm.PurposeKeywords,
 	})
 	if err != nil {
 		return parsedKeywords{}, llm.Reply{}, err

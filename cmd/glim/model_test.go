@@ -47,7 +47,7 @@ func (f *fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = json.Unmarshal(raw, &req)
 	switch {
-	case r.Header.Get("Authorization") != "Bearer secret":
+	case r.Header.Get("Authorization") != "Bearer secret" && r.Header.Get("X-Api-Key") != "secret":
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprint(w, `{"error": {"message": "no such key"}}`)
 	case strings.HasSuffix(r.URL.Path, "/rerank"):
@@ -56,6 +56,23 @@ func (f *fakeModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			results = append(results, map[string]any{"index": i, "relevance_score": i})
 		}
 		fmt.Fprint(w, mustJSON(map[string]any{"results": results}))
+	case r.URL.Path == "/api/chat":
+		for piece := range strings.SplitAfterSeq(reply(body), " ") {
+			fmt.Fprintln(w, mustJSON(map[string]any{"message": map[string]any{"content": piece}}))
+		}
+		fmt.Fprintln(w, mustJSON(map[string]any{"done": true, "done_reason": "stop", "prompt_eval_count": 100, "eval_count": 10}))
+	case r.URL.Path == "/api/embed":
+		var vectors []any
+		for _, e := range embeddings(req.Model, req.Input) {
+			vectors = append(vectors, e.(map[string]any)["embedding"])
+		}
+		fmt.Fprint(w, mustJSON(map[string]any{"embeddings": vectors}))
+	case r.URL.Path == "/v1/messages":
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, e := range []any{map[string]any{"type": "content_block_delta", "delta": map[string]any{"type": "text_delta", "text": reply(body)}},
+			map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": "end_turn"}, "usage": map[string]any{"output_tokens": 10}}, map[string]any{"type": "message_stop"}} {
+			fmt.Fprintf(w, "data: %s\n\n", mustJSON(e))
+		}
 	case strings.HasSuffix(r.URL.Path, "/embeddings"):
 		fmt.Fprint(w, mustJSON(map[string]any{"data": embeddings(req.Model, req.Input)}))
 	case req.Stream:
@@ -109,7 +126,7 @@ func mustJSON(v any) string {
 	return string(raw)
 }
 
-// startModel sets MODEL_URL to the address of a fake model that lives as long as the script.
+// startModel sets MODEL_URL, and MODEL_HOST without a path, to the address of a fake model that lives as long as the script.
 func startModel(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: model")
@@ -117,4 +134,5 @@ func startModel(ts *testscript.TestScript, neg bool, args []string) {
 	f := newFakeModel(nil)
 	ts.Defer(f.Close)
 	ts.Setenv("MODEL_URL", f.URL+"/v1")
+	ts.Setenv("MODEL_HOST", f.URL)
 }

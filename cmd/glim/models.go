@@ -4,11 +4,10 @@ import (
 	"log/slog"
 
 	"github.com/glimdb/db"
-	"github.com/glimdb/db/llm/openai"
+	"github.com/glimdb/db/llm"
 )
 
-// options turns settings into the options of Open. The embedding endpoint's key is the general one only
-// when it is the same endpoint.
+// options turns settings into the options of Open.
 func (a *app) options() (db.Options, error) {
 	s := a.set
 	o := db.Options{Language: s.Language, ModelTimeout: s.Timeout, ModelRetries: s.Retries, Logger: slog.New(newNotices(a.err))}
@@ -19,24 +18,18 @@ func (a *app) options() (db.Options, error) {
 	if o.Prices, err = pricesOf(s.Prices); err != nil || s.Offline {
 		return o, err
 	}
-	if s.ChatModel != "" {
-		c, err := openai.NewChat(openai.Config{BaseURL: s.BaseURL, Key: s.APIKey, ChatModel: s.ChatModel})
-		if err != nil {
-			return o, usage("%s", plain(err))
+	m := &o.Models
+	for _, role := range []struct {
+		model string
+		into  *llm.Chat
+	}{{s.ChatModel, &m.Chat}, {s.Provider.Extract, &m.Extract}, {s.Provider.Keyword, &m.Keyword}, {s.Provider.Summary, &m.Summary}, {s.Provider.Answer, &m.Answer}} {
+		if *role.into, err = s.chat(role.model); err != nil {
+			return o, err
 		}
-		o.Models.Chat = c
 	}
-	if s.EmbedModel != "" {
-		c := openai.Config{BaseURL: s.BaseURL, Key: s.APIKey, EmbedModel: s.EmbedModel, EmbedDim: s.EmbedDim}
-		if s.EmbedURL != "" {
-			c.BaseURL, c.Key = s.EmbedURL, s.EmbedKey
-		}
-		e, err := openai.NewEmbedder(c)
-		if err != nil {
-			return o, usage("%s", plain(err))
-		}
-		o.Models.Embedder = e
+	if m.Embedder, err = s.embedder(); err != nil {
+		return o, err
 	}
-	o.Models.Reranker, err = s.Rerank.reranker(a.getenv, o.Logger)
+	m.Reranker, err = s.Rerank.reranker(a.getenv, o.Logger)
 	return o, err
 }

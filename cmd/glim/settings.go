@@ -37,6 +37,7 @@ type settings struct {
 	Retries    int
 	Language   string
 	Prices     string
+	Provider   providerSettings
 	Rerank     rerankSettings
 }
 
@@ -51,7 +52,7 @@ const (
 // setting ties one field to its names.
 type setting struct {
 	flag   string
-	altEnv string // a name that other tools use, too
+	altEnv map[string]string // a name that other tools use, too, by what the server speaks: a key is for one service only
 	usage  string
 	field  func(*settings) any // pointer to the field
 	secret bool                // never a flag, which would show in the process list, and never printed
@@ -63,8 +64,8 @@ func (t *setting) env() string { return "GLIM_" + strings.ToUpper(t.key()) }
 var settingTable = slices.Concat([]setting{
 	{flag: "db", usage: "database `directory`", field: func(s *settings) any { return &s.DB }},
 	{flag: "offline", usage: "use no model even if one is configured", field: func(s *settings) any { return &s.Offline }},
-	{flag: "base-url", altEnv: "OPENAI_BASE_URL", usage: "`URL` of an OpenAI-compatible endpoint", field: func(s *settings) any { return &s.BaseURL }},
-	{flag: "api-key", altEnv: "OPENAI_API_KEY", secret: true, field: func(s *settings) any { return &s.APIKey }},
+	{flag: "base-url", altEnv: map[string]string{openAI: "OPENAI_BASE_URL", claude: "ANTHROPIC_BASE_URL"}, usage: "`URL` of the model server", field: func(s *settings) any { return &s.BaseURL }},
+	{flag: "api-key", altEnv: map[string]string{openAI: "OPENAI_API_KEY", claude: "ANTHROPIC_API_KEY"}, secret: true, field: func(s *settings) any { return &s.APIKey }},
 	{flag: "chat-model", usage: "chat `model` for extraction, keywords, summaries and answers (none: offline rules)", field: func(s *settings) any { return &s.ChatModel }},
 	{flag: "embed-model", usage: "embedding `model` (none: offline lexical vectors)", field: func(s *settings) any { return &s.EmbedModel }},
 	{flag: "embed-dim", usage: "`dimension` of the embedding model's vectors", field: func(s *settings) any { return &s.EmbedDim }},
@@ -74,10 +75,10 @@ var settingTable = slices.Concat([]setting{
 	{flag: "retries", usage: "how often a failed model call is repeated, 0 to 100", field: func(s *settings) any { return &s.Retries }},
 	{flag: "prices", usage: "what models cost, `MODEL=PROMPT[/COMPLETION],...` by million tokens, for the costs in `glim docs`", field: func(s *settings) any { return &s.Prices }},
 	{flag: "language", usage: "language of extracted descriptions", field: func(s *settings) any { return &s.Language }},
-}, rerankTable)
+}, providerTable, rerankTable)
 
 func defaultSettings() settings {
-	return settings{DB: defaultDB, Timeout: 4 * time.Minute, Retries: 4, Language: "English", Rerank: defaultRerank()}
+	return settings{DB: defaultDB, Timeout: 4 * time.Minute, Retries: 4, Language: "English", Provider: providerSettings{Chat: openAI}, Rerank: defaultRerank()}
 }
 
 // addFlags declares the flags; resolve reads them.
@@ -110,10 +111,10 @@ func resolve(flags *pflag.FlagSet, fromFlags settings, config string, getenv fun
 	if err := fromFile(&s, from, config, getenv); err != nil {
 		return s, from, err
 	}
-	for _, t := range settingTable {
+	for _, t := range slices.Concat(providerTable[:1], settingTable) { // the provider first: other names depend on it
 		name, v := t.env(), getenv(t.env())
-		if v == "" && t.altEnv != "" {
-			name, v = t.altEnv, getenv(t.altEnv)
+		if alt := t.altEnv[s.Provider.Chat]; v == "" && alt != "" {
+			name, v = alt, getenv(alt)
 		}
 		if v != "" {
 			if err := assign(t.field(&s), v); err != nil {
@@ -143,6 +144,9 @@ func (s *settings) validate() error {
 		return usage("embedding model %s needs --embed-dim, the length of its vectors", brief.Quote(s.EmbedModel))
 	}
 	if _, err := pricesOf(s.Prices); err != nil {
+		return err
+	}
+	if err := s.validateProviders(); err != nil {
 		return err
 	}
 	return s.Rerank.validate()
@@ -299,6 +303,7 @@ and a key of the configuration file (chat_model). The first of these that is the
 
   1. a flag
   2. the environment: GLIM_..., then OPENAI_BASE_URL and OPENAI_API_KEY where the GLIM_ variable is not set
+     (with --provider anthropic ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, with ollama neither)
   3. the configuration file: --config, $GLIM_CONFIG, ./glim.yaml, then glim/config.yaml in the user's
      configuration folder; only the first that exists is read
   4. the default
@@ -311,7 +316,7 @@ GLIM_RERANK_API_KEY, or what COHERE_API_KEY, JINA_API_KEY or DASHSCOPE_API_KEY h
 Example of a configuration file:
 
   db: ./notes.db
-  base_url: http://localhost:11434/v1
+  provider: ollama
   chat_model: qwen3
   embed_model: nomic-embed-text
   embed_dim: 768
@@ -337,7 +342,7 @@ The output heeds NO_COLOR, CLICOLOR_FORCE, and COLUMNS where it is no terminal.`
 				return a.out.json(all)
 			}
 			for _, r := range all {
-				a.out.printf("%-18s %-30s %s\n", r.Name, r.Value, r.Source)
+				a.out.printf("%-21s %-30s %s\n", r.Name, r.Value, r.Source)
 			}
 			return nil
 		},

@@ -30,6 +30,7 @@ var table = map[string]row{
 	// Providers and offline stand-ins implement llm's interfaces.
 	"internal/endpoint": {imports: words("llm")}, // what clients of model servers have in common
 	"llm/openai":        {imports: words("llm internal/endpoint")},
+	"llm/anthropic":     {imports: words("llm internal/endpoint")},
 	"llm/ollama":        {imports: words("llm internal/endpoint")},
 	"llm/rerank":        {imports: words("llm internal/endpoint"), tests: words("llm/token")},
 	"llm/hashed":        {imports: words("llm internal/lexical")},
@@ -68,7 +69,7 @@ var table = map[string]row{
 		imports: words("kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/brief internal/cache internal/dump internal/export internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
 		tests:   words("llm/openai llm/rerank"),
 	},
-	"cmd/glim": {imports: words(". graph vector index index/chunk index/format query llm llm/openai llm/rerank llm/token internal/brief")},
+	"cmd/glim": {imports: words(". graph vector index index/chunk index/format query llm llm/anthropic llm/ollama llm/openai llm/rerank llm/token internal/brief")},
 
 	// Never imported; compares layers with bare peers, so that it may reach below db.
 	"bench": {tests: words(". kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/codec internal/record internal/simd internal/space")},
