@@ -158,7 +158,7 @@ func (q *run) incidentSelected(ctx context.Context, r *reader, names []string, v
 	if err != nil {
 		return err
 	}
-	budget, sum, dangling := q.opt.Budget.Relations, 0, 0
+	budget, sum, left, dangling := q.opt.Budget.Relations, 0, len(all), 0
 	for len(all) > 0 && sum <= budget {
 		n := 1
 		for n < len(all) && all[n].rank == all[0].rank {
@@ -168,6 +168,7 @@ func (q *run) incidentSelected(ctx context.Context, r *reader, names []string, v
 		all = all[n:]
 		missing, err := q.byWeight(ctx, r, group, via, func(rel *Relation) bool {
 			rel.Rank = group[0].rank
+			left--
 			sum += q.e.count.relation(rel)
 			l.relations = append(l.relations, *rel)
 			return sum <= budget
@@ -177,7 +178,7 @@ func (q *run) incidentSelected(ctx context.Context, r *reader, names []string, v
 		}
 		dangling += missing
 	}
-	l.bounded = sum > budget
+	l.bounded = left > dangling
 	l.counted(ReasonDanglingRelations, dangling, "joined entities without a relation record")
 	return nil
 }
