@@ -78,7 +78,7 @@ var table = map[string]row{
 	"internal/testkit":           {},
 	"internal/testkit/replay":    {imports: words("llm")},
 	"internal/testkit/vectorkit": {imports: words("kv vector")},
-	"internal/metamorphic":       {imports: words(". graph vector index query")}, // a caller of the public face
+	"internal/metamorphic":       {imports: words(". graph vector index query llm llm/hashed")}, // a caller of the public face
 	"llm/llmtest":                {imports: words("llm"), tests: words("llm/token")},
 	"index/chunk/chunktest":      {imports: words("index/chunk llm")},
 	"vector/vectortest":          {imports: words("kv vector internal/codec internal/space"), tests: words("vector/hnsw vector/ivf")},

@@ -42,6 +42,13 @@ func (r *runner) do(ctx context.Context, op Op) error {
 		return r.interruptedTx(ctx, op)
 	case CrashDoc:
 		return r.crashDoc(ctx, op)
+	case Reembed:
+		return r.reembed(ctx, op)
+	case CrashReembed:
+		return r.crashReembed(ctx, op)
+	case CacheClear:
+		_, err := r.d.ClearCache(ctx)
+		return err
 	default:
 		return r.d.Update(ctx, func(tx *db.Tx) error { return r.write(tx, op) })
 	}

@@ -1,10 +1,10 @@
 // Package metamorphic runs one random list of operations on whole databases under many options and
 // compares each with a model of plain maps and brute force, and the databases with each other.
 //
-// It covers key-value spaces, a vector collection, a graph, documents, snapshots held open over writes,
-// queries, dump and load, reopening, full disks, and power loss between and inside operations. It does not make writes
-// race each other: the order of operations is the list's, so that a failure can be replayed and shrunk.
-// It owns no on-disk keys and is imported from tests only.
+// It covers key-value spaces, a vector collection, a graph, documents, snapshots held open over writes, queries,
+// changes of the embedding model, caches that are cleared, dump and load, reopening, full disks, and power loss
+// between and inside operations. It does not make writes race each other: the order of operations is the list's, so
+// that a failure can be replayed and shrunk. It owns no on-disk keys and is imported from tests only.
 //
 // A list is text, one JSON object a line. Replay a failure with
 //

@@ -38,6 +38,8 @@ const (
 	AliasRemove    Kind = "alias-remove"    // Name
 	RelationCreate Kind = "relation-create" // Name, Other, Text, N as weight
 	RelationDelete Kind = "relation-delete" // Name, Other
+	Reembed        Kind = "reembed"         // N as dimension; Exact: given up after the first batch
+	CacheClear     Kind = "cache-clear"     //
 	Query          Kind = "query"           // Name as mode, Text
 	Snapshot       Kind = "snapshot"        // held over the next N operations
 	DumpLoad       Kind = "dump-load"       // goes on with the loaded database
@@ -46,6 +48,7 @@ const (
 	CrashTx        Kind = "crash-tx"        // Name, Text, Vector: power loss at file operation N of a transaction
 	FaultTx        Kind = "fault-tx"        // Name, Text, Vector: disk full from file operation N of a transaction on
 	CrashDoc       Kind = "crash-doc"       // Name, Text: power loss at file operation N of a document's Put
+	CrashReembed   Kind = "crash-reembed"   // Name as dimension: power loss at file operation N of a change of the model
 )
 
 // Op is one operation.
@@ -74,6 +77,7 @@ var weights = []struct {
 	{EntityCreate, 2}, {EntityType, 2}, {EntityRename, 3}, {EntityMerge, 3}, {EntityDelete, 2}, {EntityReset, 2}, {AliasRemove, 3},
 	{RelationCreate, 3}, {RelationDelete, 2}, {Query, 8}, {Snapshot, 5},
 	{DumpLoad, 1}, {Reopen, 1}, {Crash, 2}, {CrashTx, 2}, {FaultTx, 1}, {CrashDoc, 2},
+	{Reembed, 2}, {CacheClear, 1}, {CrashReembed, 1},
 }
 
 // Generate draws n operations that depend on seed alone.
@@ -138,10 +142,17 @@ func draw(rng *rand.Rand, ticket int) Op {
 		op.Name, op.Text, op.Vector, op.N = name("both", 5), name("type", 100), vec(rng), 1+rng.IntN(5)
 	case CrashDoc:
 		op.Name, op.Text, op.N = name("doc", 8), text(rng), 1+rng.IntN(14)
-	case DumpLoad, Reopen, Crash:
+	case Reembed:
+		op.N, op.Exact = dimensions[rng.IntN(len(dimensions))], rng.IntN(2) == 0
+	case CrashReembed:
+		op.Name, op.N = fmt.Sprint(dimensions[rng.IntN(len(dimensions))]), 1+rng.IntN(14)
+	case DumpLoad, Reopen, Crash, CacheClear:
 	}
 	return op
 }
+
+// dimensions are those of the embedding models that a list changes between; it begins with the first.
+var dimensions = []int{64, 96, 128}
 
 // entityName is one of those in texts, most often, or one that only people use.
 func entityName(rng *rand.Rand) string {

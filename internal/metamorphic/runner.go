@@ -13,6 +13,7 @@ import (
 	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/internal/testkit"
+	"github.com/glimdb/db/query"
 	"github.com/glimdb/db/vector"
 )
 
@@ -41,13 +42,14 @@ type runner struct {
 	fs  *testkit.CrashFS
 	d   *db.DB
 	m   *model
+	dim int // of the embedding model
 	out Outcome
 	n   int // operations done
 }
 
 // Run runs a list under one configuration and returns the first difference from the model, or error.
 func Run(ctx context.Context, cfg Config, seed uint64, ops []Op) (_ Outcome, err error) {
-	r := &runner{cfg: cfg, fs: testkit.NewCrashFS(seed), m: newModel()}
+	r := &runner{cfg: cfg, fs: testkit.NewCrashFS(seed), m: newModel(), dim: dimensions[0]}
 	defer func() {
 		if r.d != nil {
 			err = errors.Join(err, r.d.Close())
@@ -92,8 +94,12 @@ func (r *runner) start(ctx context.Context) (err error) {
 }
 
 func (r *runner) open(fs *testkit.CrashFS) (*db.DB, error) {
+	e, err := embedder(r.dim)
+	if err != nil {
+		return nil, err
+	}
 	o := r.cfg.Options
-	o.FS, o.Extractor, o.LexicalDim = fs, scripted{}, 64
+	o.FS, o.Extractor, o.Models.Embedder, o.Models.Reranker = fs, scripted{}, e, query.NewOfflineReranker()
 	o.Now = func() time.Time { return time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC) }
 	return db.Open("glim.db", db.WithOptions(o))
 }
@@ -118,7 +124,7 @@ func (r *runner) step(ctx context.Context, rest []Op) (n int, err error) {
 // restarts: the database is another one after the operation, so that no View can be held over it.
 func (op Op) restarts() bool {
 	switch op.Kind {
-	case DumpLoad, Reopen, Crash, CrashTx, FaultTx, CrashDoc:
+	case DumpLoad, Reopen, Crash, CrashTx, FaultTx, CrashDoc, CrashReembed:
 		return true
 	}
 	return false
