@@ -116,15 +116,23 @@ func (g *Graph) KHop(name string, maxDepth, maxNodes int) (*graph.Walk, error) {
 	return read(g, func(r kv.Reader) (*graph.Walk, error) { return g.g.KHop(g.tx.ctx, r, name, maxDepth, maxNodes) })
 }
 
-// Subgraph returns the neighbourhood of a node, or with graph.All the best connected nodes, within limits.
+// Subgraph returns the neighbourhood of a node, or with graph.All the best connected nodes, within limits: the
+// nodes in the order of KHop, and all edges between them. An absent name gives an empty one.
 func (g *Graph) Subgraph(name string, maxDepth, maxNodes int) (*graph.Subgraph, error) {
 	return read(g, func(r kv.Reader) (*graph.Subgraph, error) { return g.g.Subgraph(g.tx.ctx, r, name, maxDepth, maxNodes) })
 }
 
-// Path returns the names on a shortest path of at most maxDepth edges, both ends included; nil when there
-// is none.
+// Path returns the names on a shortest path of at most maxDepth edges, both ends included; of several the first in
+// order of names. The error is graph.ErrNoPath when there is none, ErrNotFound when an end is absent, and a
+// *graph.LimitError when the search would take too much memory.
 func (g *Graph) Path(from, to string, maxDepth int) ([]string, error) {
 	return read(g, func(r kv.Reader) ([]string, error) { return g.g.Path(g.tx.ctx, r, from, to, maxDepth) })
+}
+
+// Strongest returns the limit weightiest pairs that join a node with others, ties by the other's name; what it
+// reads of a hub does not grow with its degree.
+func (g *Graph) Strongest(name string, limit int) ([]graph.RankedEdge, error) {
+	return read(g, func(r kv.Reader) ([]graph.RankedEdge, error) { return g.g.Strongest(r, name, limit) })
 }
 
 // Labels returns all names in order of code point.

@@ -24,6 +24,9 @@ type scanner struct {
 	g       *Graph
 	r       kv.Reader
 	out, in kv.Cursor
+	// only, if not nil, limits scans to the edges to these nodes, which are sorted: the cursor leaps over most of
+	// the others, so that the scan of a hub costs no more than one seek for each of these nodes and a few steps.
+	only []nodeID
 }
 
 // close ends the cursors. What went wrong with them was told by the scans.
@@ -35,6 +38,9 @@ func (s *scanner) close() {
 	}
 	s.out, s.in = nil, nil
 }
+
+// stepsBeforeLeap is how many edges in a row are stepped over before the cursor leaps to the next node in only.
+const stepsBeforeLeap = 4
 
 // scan calls fn for every incident edge of id until fn returns false: outgoing ones by (other id, type),
 // then incoming ones. An undirected self-loop comes once, a directed one once a direction.
@@ -68,11 +74,30 @@ func (s *scanner) direction(c *kv.Cursor, kind byte, id nodeID, fn func(adjacent
 			return false, err
 		}
 	}
-	prefix := s.g.idKey(kind, id)
-	for ok := (*c).SeekGE(prefix); ok && bytes.HasPrefix((*c).Key(), prefix); ok = (*c).Next() {
+	prefix, only := s.g.idKey(kind, id), s.only
+	start, passed := prefix, 0
+	if len(only) > 0 {
+		start = s.g.pairKey(kind, id, only[0], "")
+	}
+	for ok := (*c).SeekGE(start); ok && bytes.HasPrefix((*c).Key(), prefix); {
 		_, other, typ, err := s.g.pairOf((*c).Key())
 		if err != nil {
 			return false, err
+		}
+		if s.only != nil {
+			i, wanted := slices.BinarySearch(only, other)
+			if only = only[i:]; len(only) == 0 {
+				break
+			}
+			if !wanted {
+				if passed++; passed <= stepsBeforeLeap {
+					ok = (*c).Next()
+				} else {
+					passed, ok = 0, (*c).SeekGE(s.g.pairKey(kind, id, only[0], ""))
+				}
+				continue
+			}
+			passed = 0
 		}
 		w, err := decodeWeight((*c).Value())
 		if err != nil {
@@ -81,6 +106,7 @@ func (s *scanner) direction(c *kv.Cursor, kind byte, id nodeID, fn func(adjacent
 		if !fn(adjacent{other: other, typ: typ, weight: w, incoming: kind == kindIn}) {
 			return false, nil
 		}
+		ok = (*c).Next()
 	}
 	return true, (*c).Err()
 }

@@ -19,7 +19,8 @@ const maxPathVisits = 1 << 20
 // it is the one whose names come first, compared node by node from the start.
 //
 // Errors: kv.ErrNotFound when an end is absent, ErrNoPath, and a *LimitError when the search would hold
-// more than a million nodes. It searches from both ends, the smaller frontier first.
+// more than a million nodes. It searches from both ends, first where fewer edges lead on, and does not read
+// the edges of hubs that lead on where only the next step can end the path.
 func (g *Graph) Path(ctx context.Context, r kv.Reader, from, to string, maxDepth int) ([]string, error) {
 	if err := checkBounds(maxDepth, 1); err != nil {
 		return nil, err
@@ -37,6 +38,7 @@ type side struct {
 	scan   func(nodeID, func(adjacent) bool) error
 	depth  int
 	level  []nodeID // at depth, sorted
+	cost   int      // the degrees of level, summed
 	at     map[nodeID]int
 	nearer map[nodeID][]nodeID
 }
@@ -57,16 +59,44 @@ func (g *Graph) path(ctx context.Context, r kv.Reader, from, to string, maxDepth
 	defer s.close()
 	fwd := newSide(src, s.scanOut)
 	back := newSide(dst, s.scanIn)
-	for fwd.depth+back.depth < maxDepth && len(fwd.level) > 0 && len(back.level) > 0 {
-		near, far := fwd, back
-		if len(back.level) < len(fwd.level) {
-			near, far = back, fwd
-		}
-		if err := near.grow(ctx, len(far.at)); err != nil {
+	var degrees degreeTable
+	for _, end := range []*side{fwd, back} {
+		if err := end.weigh(&degrees, g, r); err != nil {
 			return nil, err
 		}
+	}
+	for fwd.depth+back.depth < maxDepth && len(fwd.level) > 0 && len(back.level) > 0 {
+		near, far := fwd, back
+		if back.cost < fwd.cost {
+			near, far = back, fwd
+		}
+		last := fwd.depth+back.depth == maxDepth-1
+		if last || near.cost/stepsBeforeLeap > len(near.level)*len(far.level) {
+			// Do the sides touch? If they do, or must, nobody needs the nodes that lead elsewhere.
+			s.only = far.level
+			meet, err := near.grow(ctx, len(far.at))
+			s.only = nil
+			if err != nil {
+				return nil, err
+			}
+			if len(meet) > 0 {
+				return g.smallest(r, src, fwd, back, meet)
+			}
+			if last {
+				break
+			}
+			near.depth--
+		}
+		next, err := near.grow(ctx, len(far.at))
+		if err != nil {
+			return nil, err
+		}
+		near.level = next
 		if meet := common(near, far); len(meet) > 0 {
 			return g.smallest(r, src, fwd, back, meet)
+		}
+		if err := near.weigh(&degrees, g, r); err != nil {
+			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("%w of at most %d edges from %s to %s", ErrNoPath, maxDepth, brief.Quote(from), brief.Quote(to))
@@ -76,13 +106,24 @@ func newSide(end nodeID, scan func(nodeID, func(adjacent) bool) error) *side {
 	return &side{scan: scan, level: []nodeID{end}, at: map[nodeID]int{end: 0}, nearer: map[nodeID][]nodeID{}}
 }
 
-// grow moves a side one edge outwards.
-func (s *side) grow(ctx context.Context, others int) error {
+// weigh sums the degrees of the level.
+func (s *side) weigh(t *degreeTable, g *Graph, r kv.Reader) error {
+	if err := t.load(g, r, s.level); err != nil {
+		return err
+	}
+	s.cost = 0
+	for _, id := range s.level {
+		s.cost += t.degree(id)
+	}
+	return nil
+}
+
+// grow moves a side one edge outwards and returns the nodes found there, sorted.
+func (s *side) grow(ctx context.Context, others int) (next []nodeID, err error) {
 	s.depth++
-	var next []nodeID
 	for _, id := range s.level {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		err := s.scan(id, func(a adjacent) bool {
 			at, seen := s.at[a.other]
@@ -97,15 +138,14 @@ func (s *side) grow(ctx context.Context, others int) error {
 			return len(s.at)+others <= maxPathVisits
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(s.at)+others > maxPathVisits {
-			return &LimitError{What: "visited nodes", Limit: maxPathVisits}
+			return nil, &LimitError{What: "visited nodes", Limit: maxPathVisits}
 		}
 	}
 	slices.Sort(next)
-	s.level = next
-	return nil
+	return next, nil
 }
 
 // common returns the nodes of the new level that the other side has on its outermost level. The sides

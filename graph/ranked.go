@@ -62,6 +62,15 @@ type rankedPair struct {
 	name       string // of other; empty until it is needed
 }
 
+// edge is the pair with its ends in order; own is the name of p.own.
+func (p rankedPair) edge(own string) RankedEdge {
+	e := RankedEdge{Src: own, Dst: p.name, Weight: p.weight, Rank: p.rank, src: p.own, dst: p.other}
+	if e.Src > e.Dst {
+		e.Src, e.Dst, e.src, e.dst = e.Dst, e.Src, e.dst, e.src
+	}
+	return e
+}
+
 func (p rankedPair) compare(q rankedPair) int {
 	return cmp.Or(cmp.Compare(q.rank, p.rank), cmp.Compare(q.weight, p.weight))
 }
@@ -246,11 +255,7 @@ func (s *rankSelector) finish() ([]RankedEdge, error) {
 		if p.name == "" {
 			p.name = names.name(p.other)
 		}
-		e := RankedEdge{Src: s.own.name(p.own), Dst: p.name, Weight: p.weight, Rank: p.rank, src: p.own, dst: p.other}
-		if e.Src > e.Dst {
-			e.Src, e.Dst, e.src, e.dst = e.Dst, e.Src, e.dst, e.src
-		}
-		edges[i] = e
+		edges[i] = p.edge(s.own.name(p.own))
 	}
 	slices.SortFunc(edges, func(x, y RankedEdge) int {
 		return cmp.Or(cmp.Compare(y.Rank, x.Rank), cmp.Compare(y.Weight, x.Weight),

@@ -330,31 +330,25 @@ func (s *staging) buildShelf(hub nodeID) error {
 
 // shelf calls fn for the pairs of a hub until those that follow cannot be among the first limit.
 func (g *Graph) shelf(r kv.Reader, hub nodeID, limit int, fn func(other nodeID, e shelfEntry) error) error {
-	lower := g.idKey(kindShelf, hub)
-	c, err := r.Cursor(lower, codec.PrefixEnd(lower))
+	s, err := g.openShelf(r, hub)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer s.close()
 	class := byte(0)
-	for n := 0; c.Next(); n++ {
-		_, e, err := g.shelfEntryOf(c.Key())
-		if err != nil {
-			return err
-		}
-		if n >= limit && (e.class != class || e.class < exactDegrees) {
+	for n := 0; s.ok; n++ {
+		if n >= limit && (s.entry.class != class || s.entry.class < exactDegrees) {
 			return nil
 		}
-		class = e.class
-		other, err := decodeID(c.Value())
-		if err != nil {
+		class = s.entry.class
+		if err := fn(s.other, s.entry); err != nil {
 			return err
 		}
-		if err := fn(other, e); err != nil {
+		if err := s.next(); err != nil {
 			return err
 		}
 	}
-	return c.Err()
+	return nil
 }
 
 // shelves checks that hubs, and only they, have shelves that hold what their adjacency tells (G7).

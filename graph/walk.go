@@ -40,7 +40,9 @@ type Walk struct {
 // KHop returns the nodes within maxDepth edges of the named one, itself first, at most maxNodes (both
 // 0.. and 1..): nearer nodes before farther, at one distance those of higher degree before others. Edges
 // are followed in both directions in directed graphs, too. The error is kv.ErrNotFound when the node is
-// absent. It reads the adjacency of every returned node, twice, and no properties.
+// absent. It reads no properties, and the adjacency of every returned node, twice; of a hub (512 edges up)
+// with more edges than maxNodes only what may be among the returned: about maxNodes edges for each degree and
+// weight that its neighbours of the lowest ranks have in common.
 func (g *Graph) KHop(ctx context.Context, r kv.Reader, name string, maxDepth, maxNodes int) (*Walk, error) {
 	if err := checkBounds(maxDepth, maxNodes); err != nil {
 		return nil, err
@@ -68,7 +70,8 @@ type Subgraph struct {
 
 // Subgraph returns the nodes that KHop would and all edges between them, with properties. The label All
 // stands for the maxNodes nodes of the highest degree, whatever maxDepth. A label that is no node's name
-// gives an empty Subgraph.
+// gives an empty Subgraph. To the cost of KHop come the records of the nodes and edges; of a hub, the edges
+// to nodes that are not returned are leapt over.
 func (g *Graph) Subgraph(ctx context.Context, r kv.Reader, label string, maxDepth, maxNodes int) (*Subgraph, error) {
 	if err := checkBounds(maxDepth, maxNodes); err != nil {
 		return nil, err
@@ -190,21 +193,28 @@ func (w *walker) run(start string) error {
 	return nil
 }
 
-// next returns the unvisited neighbours of ids, each once, sorted.
+// next returns the unvisited neighbours of ids, each once, sorted; of a hub those that may be among the best.
 func (w *walker) next(ids []nodeID) ([]nodeID, error) {
 	var level []nodeID
+	room := w.maxNodes - len(w.ids)
+	add := func(other nodeID) bool {
+		_, seen := w.at[other]
+		if !seen {
+			level = append(level, other)
+		}
+		return !seen
+	}
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)
 	for _, id := range sorted {
-		if err := w.ctx.Err(); err != nil {
-			return nil, err
+		err := w.ctx.Err()
+		switch degree := w.degrees.degree(id); {
+		case err != nil:
+		case degree >= w.g.hub && degree > room:
+			err = w.g.shelfTop(w.ctx, w.s.r, id, room, add)
+		default:
+			err = w.s.scan(id, func(a adjacent) bool { add(a.other); return true })
 		}
-		err := w.s.scan(id, func(a adjacent) bool {
-			if _, seen := w.at[a.other]; !seen {
-				level = append(level, a.other)
-			}
-			return true
-		})
 		if err != nil {
 			return nil, err
 		}
@@ -247,34 +257,41 @@ func (w *walker) visit(level []nodeID, depth int) error {
 	return nil
 }
 
-// finish looks at every edge of the visited nodes once more. It sets the flags of the walk, and calls
-// inside, if there is one, once for each edge between visited nodes, ends oriented.
+// finish looks at the edges of the visited nodes once more. It sets the flags of the walk, and calls inside,
+// if there is one, once for each edge between visited nodes, ends oriented.
 func (w *walker) finish(inside func(src, dst nodeID, typ string)) error {
 	sorted := slices.Clone(w.ids)
 	slices.Sort(sorted)
+	if inside != nil {
+		w.s.only = sorted
+	}
 	for _, id := range sorted {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		deepest := w.walk.Hops[w.at[id]].Depth == w.maxDepth
+		hop := w.walk.Hops[w.at[id]]
+		ends := 0 // of edges between visited nodes
 		err := w.s.scan(id, func(a adjacent) bool {
-			if _, ok := w.at[a.other]; ok {
-				if inside != nil && !a.incoming && (w.g.cfg.Directed || id <= a.other) {
-					inside(id, a.other, string(a.typ))
-				}
-				return true
+			if _, ok := w.at[a.other]; !ok {
+				return false // what leads outside tells enough of this node
 			}
-			if !w.whole {
-				if deepest {
-					w.walk.DepthLimited = true
-				} else {
-					w.walk.Truncated = true
-				}
+			ends++
+			if a.other == id && !w.g.cfg.Directed {
+				ends++ // the scan shows both ends of the loop as one
 			}
-			return inside != nil // KHop needs no more of this node
+			if inside != nil && !a.incoming && (w.g.cfg.Directed || id <= a.other) {
+				inside(id, a.other, string(a.typ))
+			}
+			return true
 		})
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case ends == hop.Degree || w.whole:
+		case hop.Depth == w.maxDepth:
+			w.walk.DepthLimited = true
+		default:
+			w.walk.Truncated = true
 		}
 	}
 	return nil

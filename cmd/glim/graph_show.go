@@ -27,14 +27,18 @@ func (a *app) graphShow() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				edges, err := incident(g, n.Name)
-				switch {
-				case err != nil:
-					return err
-				case a.json:
+				if a.json {
+					edges, err := incident(g, n.Name)
+					if err != nil {
+						return err
+					}
 					return a.out.json(map[string]any{"entity": nodeJSON(&n), "relations": edgesJSON(edges)})
 				}
-				a.show(&n, edges, limit)
+				edges, err := strongest(g, n.Name, limit)
+				if err != nil {
+					return err
+				}
+				a.show(&n, edges)
 				return nil
 			})
 		},
@@ -43,7 +47,24 @@ func (a *app) graphShow() *cobra.Command {
 	return cmd
 }
 
-// incident reads the relations of a node, the weightiest first.
+// strongest reads the weightiest relations of a node.
+func strongest(g *db.Graph, name string, limit int) ([]*graph.Edge, error) {
+	pairs, err := g.Strongest(name, limit)
+	if err != nil {
+		return nil, err
+	}
+	edges := make([]*graph.Edge, len(pairs))
+	for i, p := range pairs {
+		e, err := g.Edge(p.Src, p.Dst, "")
+		if err != nil {
+			return nil, err
+		}
+		edges[i] = &e
+	}
+	return edges, nil
+}
+
+// incident reads all relations of a node, the weightiest first.
 func incident(g *db.Graph, name string) ([]*graph.Edge, error) {
 	var edges []*graph.Edge
 	for nb, err := range g.Neighbors(name) {
@@ -60,14 +81,15 @@ func incident(g *db.Graph, name string) ([]*graph.Edge, error) {
 	return edges, nil
 }
 
-func (a *app) show(n *graph.Node, edges []*graph.Edge, limit int) {
+// show prints a node with its weightiest relations.
+func (a *app) show(n *graph.Node, edges []*graph.Edge) {
 	p := &page{output: a.out, begun: true}
 	p.printf("%s (%s)\n", n.Name, described(n))
 	for _, fragment := range fragments(str(n.Props["description"])) {
 		p.wrapped("  ", fragment)
 	}
-	p.title("Relations", min(limit, len(edges)), len(edges))
-	for _, e := range edges[:min(limit, len(edges))] {
+	p.title("Relations", len(edges), n.Degree)
+	for _, e := range edges {
 		other := e.Dst
 		if other == n.Name {
 			other = e.Src
@@ -87,7 +109,7 @@ func (a *app) show(n *graph.Node, edges []*graph.Edge, limit int) {
 			p.printf("  %s\n", path)
 		}
 	}
-	if len(edges) > limit {
-		p.printf("\n%s, see --limit\n", count(len(edges)-limit, "more relation"))
+	if more := n.Degree - len(edges); more > 0 {
+		p.printf("\n%s, see --limit\n", count(more, "more relation"))
 	}
 }
