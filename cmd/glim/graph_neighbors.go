@@ -36,12 +36,7 @@ func (a *app) graphNeighbors() *cobra.Command {
 				case err != nil:
 					return err
 				case a.json:
-					nodes := nodesJSON(sub.Nodes)
-					for i, d := range distances(n.Name, sub) {
-						nodes[i]["distance"] = d
-					}
-					return a.out.json(map[string]any{"nodes": nodes, "edges": edgesJSON(sub.Edges),
-						"truncated": sub.Truncated, "depth_limited": sub.DepthLimited})
+					return a.out.json(subgraphJSON(n.Name, sub))
 				}
 				a.levels(n.Name, sub)
 				if sub.Truncated {
