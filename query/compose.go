@@ -40,10 +40,11 @@ func (q *run) compose(ctx context.Context, chunks []Chunk) error {
 	if fits := len(res.Data.Entities)+len(res.Data.Relations)+n.Kept > 0; fits && res.Outcome == OutcomeOK && q.opt.Want != WantData {
 		res.Context = render(q.kg(), res.Data.Entities, res.Data.Relations, chunks[:n.Kept], cited(res.Data.References))
 	}
-	t.count("chunks", n.Kept)
-	t.dropped("chunks", n.Dropped())
+	t.cut("above_score", n.AboveScore, n.Reranked)
+	t.cut("within_top_k", n.WithinTopK, n.AboveScore)
+	t.cut("chunks", n.Kept, n.WithinTopK)
 	t.count("references", len(cited(res.Data.References)))
-	t.count("tokens", res.Tokens.Total())
+	t.cut("tokens", res.Tokens.Total(), res.Tokens.Budget)
 	q.record(t)
 	return nil
 }

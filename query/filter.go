@@ -49,7 +49,6 @@ func (q *run) hits(ctx context.Context, r *reader, c *vector.Collection, v []flo
 	}
 	if r.sel != nil {
 		l.hitsBefore = len(hits)
-		t.count("hits_unfiltered", len(hits))
 		if o.IDs = r.sel.few(r.nameOf(c)); o.IDs == nil {
 			o.Set = r.sel.set(c, r.nameOf(c))
 		}
@@ -58,7 +57,10 @@ func (q *run) hits(ctx context.Context, r *reader, c *vector.Collection, v []flo
 		}
 	}
 	l.hits = len(hits)
-	t.count("hits", len(hits))
+	t.cut("hits", len(hits), l.hitsBefore)
+	if len(hits) > 0 {
+		t.scored(float64(hits[0].Score), float64(hits[len(hits)-1].Score))
+	}
 	return hits, nil
 }
 

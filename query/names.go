@@ -241,8 +241,8 @@ func (q *run) byName(ctx context.Context, r *reader, l *leg, t *timer) error {
 	t.count("look_ups", lookups)
 	if l.hits = len(found); r.sel != nil {
 		l.hitsBefore = len(all)
-		t.count("named_unfiltered", len(all))
 	}
+	t.cut("named", l.hits, l.hitsBefore)
 	if len(found) > q.opt.TopK {
 		l.counted(ReasonNamesCut, len(found)-q.opt.TopK, "entities named in the question beyond top_k")
 		found = found[:q.opt.TopK]

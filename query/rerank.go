@@ -47,7 +47,7 @@ func (q *run) rerank(ctx context.Context, chunks []Chunk) ([]Chunk, error) {
 	}
 	q.res.counted(ReasonChunksUnscored, len(chunks)-len(scored), "chunks without a usable score of the reranker")
 	slices.SortStableFunc(scored, func(a, b Chunk) int { return cmp.Compare(b.RerankScore.Or(0), a.RerankScore.Or(0)) })
-	t.count("documents", len(docs))
-	t.count("scored", len(scored))
+	t.cut("scored", len(scored), len(docs))
+	t.scored(scored[0].RerankScore.Or(0), scored[len(scored)-1].RerankScore.Or(0))
 	return scored, nil
 }

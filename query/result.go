@@ -324,14 +324,24 @@ type TraceStep struct {
 	Name     Step          `json:"name"`
 	Duration time.Duration `json:"duration_ns"`
 	Counts   []Count       `json:"counts,omitempty"`
-	Note     string        `json:"note,omitempty"`
-	Steps    []TraceStep   `json:"steps,omitempty"`
+	// Scores are those of the hits or of the reranker; nil where there are none.
+	Scores *Scores     `json:"scores,omitempty"`
+	Note   string      `json:"note,omitempty"`
+	Steps  []TraceStep `json:"steps,omitempty"`
 }
 
 // Count is a named number of a step.
 type Count struct {
 	Name string `json:"name"`
 	N    int    `json:"n"`
+	// Of is the number before a cut, of which N are left, or the budget that N is within; 0 where there is neither.
+	Of int `json:"of,omitempty"`
+}
+
+// Scores are the ends of a list of scores.
+type Scores struct {
+	Best  float64 `json:"best"`
+	Least float64 `json:"least"`
 }
 
 // reasons collect causes.

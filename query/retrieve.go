@@ -155,10 +155,8 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 	if q.kg() {
 		t = q.e.timer(StepBudget)
 		ents, rels = q.cutGraph(ents, rels)
-		t.count("entities", len(ents))
-		t.dropped("entities", q.res.Counts.Entities.Dropped())
-		t.count("relations", len(rels))
-		t.dropped("relations", q.res.Counts.Relations.Dropped())
+		t.cut("entities", len(ents), q.res.Counts.Entities.Found)
+		t.cut("relations", len(rels), q.res.Counts.Relations.Found)
 		q.record(t)
 	}
 	q.res.Data.Entities, q.res.Data.Relations = ents, rels
@@ -172,7 +170,7 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 	merged := mergeCandidates(found.hits.chunks, ofEntities, ofRelations)
 	t.count("from_entities", len(ofEntities))
 	t.count("from_relations", len(ofRelations))
-	t.count("merged", len(merged))
+	t.cut("merged", len(merged), len(found.hits.chunks)+len(ofEntities)+len(ofRelations))
 	if q.kg() {
 		q.record(t)
 	}

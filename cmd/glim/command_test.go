@@ -64,7 +64,7 @@ func TestExamplesParse(t *testing.T) {
 			call, _, _ = strings.Cut(call, "|")
 			call, _, _ = strings.Cut(call, "&&")
 			call, _, _ = strings.Cut(call, ">")
-			args := words(call)
+			args := commandLine(t, call)
 			found, rest, err := root.Find(args)
 			if err == nil {
 				err = found.ParseFlags(rest)
@@ -94,9 +94,9 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	}
 	t.Chdir(filepath.Join("..", "..")) // its reader is there
 	dir := filepath.Join(t.TempDir(), "glim.db")
-	must(t, dir, words(calls[0][1])...)
+	must(t, dir, commandLine(t, calls[0][1])...)
 	numbers := regexp.MustCompile(`[0-9]+`)
-	printed := numbers.ReplaceAllString(must(t, dir, words(calls[1][1])...), "0")
+	printed := numbers.ReplaceAllString(must(t, dir, commandLine(t, calls[1][1])...), "0")
 	for line := range strings.Lines(shown) {
 		line = strings.TrimSuffix(strings.TrimRight(numbers.ReplaceAllString(line, "0"), "\n"), cutMark)
 		if line != "..." && !strings.Contains(printed, line) {
@@ -106,24 +106,12 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	must(t, dir, "check")
 }
 
-// words splits a command line at spaces outside quotes.
-func words(s string) (out []string) {
-	var quote rune
-	word, begun := "", false
-	for _, r := range s + " " {
-		switch {
-		case quote == 0 && (r == '"' || r == '\''):
-			quote, begun = r, true
-		case r == quote:
-			quote = 0
-		case quote == 0 && (r == ' ' || r == '\n'):
-			if begun {
-				out = append(out, word)
-			}
-			word, begun = "", false
-		default:
-			word, begun = word+string(r), true
-		}
+// commandLine is the words of a command line.
+func commandLine(t *testing.T, s string) []string {
+	t.Helper()
+	out, err := words(s)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,7 +26,8 @@ const (
 type page struct {
 	*output
 	full  bool
-	begun bool // something stands above
+	begun bool   // something stands above
+	more  string // how to see what is left out; empty: by flags
 }
 
 // result shows passages, entities, relations, references, then how they were found, what was left out and
@@ -72,19 +74,35 @@ func (p *page) passages(r *query.Result) {
 	p.title("Passages", n, len(r.Data.Chunks))
 	about := subject(r)
 	for i, c := range r.Data.Chunks[:n] {
-		ref := ""
-		if c.Reference != "" {
-			ref = " [" + c.Reference + "]"
-		}
-		p.wrapped("  ", fmt.Sprintf("%d. %s%s, passage %d%s", i+1, label(&c), ref, c.Order+1, found(c.Found)))
-		if c.Context != "" {
-			p.wrapped("      ", "under "+c.Context)
-		}
+		p.passage(i, &c)
 		room := shownPiece
 		if p.full {
 			room = max(room, 2*len(c.Content)) // all of it
 		}
 		p.excerpt("      ", excerptOf(c.Content, about, room))
+	}
+}
+
+// passage tells where a passage is from and how it was found.
+func (p *page) passage(i int, c *query.Chunk) {
+	ref := ""
+	if c.Reference != "" {
+		ref = " [" + c.Reference + "]"
+	}
+	p.wrapped("  ", fmt.Sprintf("%d. %s%s, passage %d%s", i+1, label(c), ref, c.Order+1, found(c.Found)))
+	if c.Context != "" {
+		p.wrapped("      ", "under "+c.Context)
+	}
+}
+
+// sources are passages as they are written.
+func (p *page) sources(chunks []query.Chunk) {
+	p.title("Passages", len(chunks), len(chunks))
+	for i := range chunks {
+		p.passage(i, &chunks[i])
+		for l := range strings.Lines(chunks[i].Content) {
+			p.wrapped("      ", strings.TrimRight(l, "\r\n"))
+		}
 	}
 }
 
@@ -179,9 +197,13 @@ func (p *page) references(rs []query.Reference) {
 		return
 	}
 	p.title("References", n, len(rs))
-	for _, r := range rs[:n] {
-		p.wrapped("  ", fmt.Sprintf("[%s] %s (%s)", r.ID, r.Path, count(r.Chunks, "passage")))
+	for i := range rs[:n] {
+		p.reference(&rs[i])
 	}
+}
+
+func (p *page) reference(r *query.Reference) {
+	p.wrapped("  ", fmt.Sprintf("[%s] %s (%s)", r.ID, r.Path, count(r.Chunks, "passage")))
 }
 
 // footer says how it was found and how long that took.
@@ -197,7 +219,7 @@ func (p *page) footer(r *query.Result) {
 			}
 		}
 		if d := r.Data; !p.full && max(len(d.Chunks)-shownPassages, len(d.Entities)-shownObjects, len(d.Relations)-shownObjects) > 0 {
-			p.wrapped("", "note: this is the beginning; --full shows all, --explain every step")
+			p.wrapped("", "note: this is the beginning; "+cmp.Or(p.more, "--full shows all, --explain every step"))
 		}
 	}
 }
@@ -230,24 +252,13 @@ func facts(r *query.Result) []string {
 	return append(all, "in "+short(r.Trace.Total))
 }
 
-// trace prints the steps as a tree.
-func (p *page) trace(t query.Trace) {
-	fmt.Fprintf(p, "\n%s\n", p.bold("Steps, "+short(t.Total)+" in total"))
-	p.steps("  ", t.Steps)
-}
-
-func (p *page) steps(indent string, steps []query.TraceStep) {
-	for _, s := range steps {
-		var counts []string
-		for _, c := range s.Counts {
-			counts = append(counts, fmt.Sprintf("%s %d", c.Name, c.N))
-		}
-		line := fmt.Sprintf("%s%-*s %9s  %s", indent, 24-len(indent), s.Name, short(s.Duration), strings.Join(counts, ", "))
-		if s.Note != "" {
-			line += "  (" + s.Note + ")"
-		}
-		p.printf("%s\n", strings.TrimRight(line, " "))
-		p.steps(indent+"  ", s.Steps)
+// trace prints how a result came about, as a tree.
+func (p *page) trace(r *query.Result) {
+	fmt.Fprintf(p, "\n%s\n", p.bold("Steps"))
+	var tree strings.Builder
+	_ = r.Explain(&tree) // a builder takes everything
+	for l := range strings.Lines(tree.String()) {
+		p.printf("  %s\n", strings.TrimSuffix(l, "\n"))
 	}
 }
 

@@ -31,10 +31,6 @@ type queryFlags struct {
 
 func (a *app) queryCommand() *cobra.Command {
 	var f queryFlags
-	modes := make([]string, 0, len(query.Modes()))
-	for _, m := range query.Modes() {
-		modes = append(modes, string(m))
-	}
 	cmd := &cobra.Command{
 		Use:   "query QUESTION",
 		Short: "Ask a question; passages, entities, relations and, with a model, an answer",
@@ -73,15 +69,22 @@ In --context, --prompt and --json, <SEP> in a description stands between what di
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.mode, "mode", "m", string(query.Mix), strings.Join(modes, ", "))
+	f.addRetrieval(cmd)
 	fl.BoolVar(&f.context, "context", false, "print the context as a model would get it, and nothing else")
 	fl.BoolVar(&f.prompt, "prompt", false, "print the whole prompt, and nothing else")
 	fl.BoolVar(&f.answer, "answer", false, "print only the answer; needs a chat model")
+	fl.StringSliceVar(&f.low, "low", nil, "low-level keywords (names, things) instead of found ones")
+	fl.StringSliceVar(&f.high, "high", nil, "high-level keywords (themes) instead of found ones")
+	return cmd
+}
+
+// addRetrieval adds the flags that a single question and a session share.
+func (f *queryFlags) addRetrieval(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVarP(&f.mode, "mode", "m", string(query.Mix), strings.Join(modeNames(), ", "))
 	fl.BoolVar(&f.data, "data", false, "no answer even if a chat model is configured")
 	fl.BoolVar(&f.full, "full", false, "show whole passages and descriptions")
 	fl.BoolVar(&f.explain, "explain", false, "show every step with its counts and times")
-	fl.StringSliceVar(&f.low, "low", nil, "low-level keywords (names, things) instead of found ones")
-	fl.StringSliceVar(&f.high, "high", nil, "high-level keywords (themes) instead of found ones")
 	fl.IntVar(&f.topK, "top-k", 0, "entities and relations to search for, 1 to 1000 (default 40)")
 	fl.IntVar(&f.chunkTopK, "chunk-top-k", 0, "passages to show, 1 to 1000 (default 20)")
 	fl.Float64Var(&f.threshold, "threshold", 0, "smallest cosine that counts, -1 to 1 (default 0.2)")
@@ -90,8 +93,14 @@ In --context, --prompt and --json, <SEP> in a description stands between what di
 	fl.Float64Var(&f.minRerank, "min-rerank-score", 0, "leave out passages that the reranker scores lower (default 0: none)")
 	f.filter.add(cmd)
 	fl.StringVar(&f.instruct, "instruct", "", "further instructions for the answer")
-	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modes, cobra.ShellCompDirectiveNoFileComp))
-	return cmd
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modeNames(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+func modeNames() (names []string) {
+	for _, m := range query.Modes() {
+		names = append(names, string(m))
+	}
+	return names
 }
 
 // maxQuestionBytes bounds a question on standard input; no model reads more in a prompt.
@@ -181,7 +190,7 @@ func (a *app) query(ctx context.Context, d *db.DB, question string, o query.Opti
 	p := &page{output: a.out, full: f.full}
 	p.result(res)
 	if f.explain {
-		p.trace(res.Trace)
+		p.trace(res)
 	}
 	err = a.explainEmpty(res)
 	if f, empty := errors.AsType[*failure](err); empty {
