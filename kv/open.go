@@ -3,19 +3,21 @@ package kv
 import (
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // Open opens or creates the store in dir. Errors to test for: ErrLocked, ErrFormat, ErrCorrupt, ErrDiskFull,
-// ErrOptions, and fs.ErrNotExist when ReadOnly finds no store. A failed Open leaves the directory as a
+// ErrOptions, ErrReadOnly on a read-only file system, and fs.ErrNotExist when ReadOnly finds no store. A failed Open leaves the directory as a
 // crash would, and nothing running.
 func Open(dir string, o Options) (_ *Store, err error) {
 	o, err = o.withDefaults()
@@ -110,13 +112,26 @@ func (s *Store) claim(dir string) error {
 			return err
 		}
 	}
-	if _, err := s.fs.Lock(s.fs.PathJoin(dir, lockName)); err != nil {
+	if err := s.lock(dir); err != nil {
 		return err
 	}
 	if names, err = s.fs.FS.List(dir); err != nil {
 		return err
 	}
 	return inspect(names, s.readOnly)
+}
+
+// lock takes the lock of an existing directory. On a read-only file system there is none to take, and no need.
+func (s *Store) lock(dir string) error {
+	_, err := s.fs.Lock(s.fs.PathJoin(dir, lockName))
+	if !errors.Is(err, syscall.EROFS) {
+		return err
+	}
+	if !s.readOnly {
+		return fmt.Errorf("%w: %w", ErrReadOnly, err)
+	}
+	s.fs.lock = io.NopCloser(nil) // the engine asks, too
+	return nil
 }
 
 const lockName = "LOCK"

@@ -15,7 +15,8 @@ import (
 type Options struct {
 	// FS is the file system; nil means the operating system's.
 	FS vfs.FS
-	// ReadOnly opens an existing store without changing it. It takes the directory's lock all the same.
+	// ReadOnly opens an existing store without changing it. It takes the directory's lock all the same, where the file
+	// system can be written.
 	ReadOnly bool
 	// CacheBytes is the size of the block cache; default 64 MiB, at least 1 MiB. Memtables count against it.
 	CacheBytes int64
