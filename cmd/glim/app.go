@@ -137,7 +137,12 @@ func (a *app) with(create, readOnly bool, f func(*db.DB) error) error {
 	if err != nil {
 		return err
 	}
-	err = f(d)
+	return a.using(d, f)
+}
+
+// using runs f and closes the database.
+func (a *app) using(d *db.DB, f func(*db.DB) error) error {
+	err := f(d)
 	cerr := d.Close()
 	if err == nil {
 		return cerr
@@ -146,6 +151,18 @@ func (a *app) with(create, readOnly bool, f func(*db.DB) error) error {
 		a.err.printf("glim: closing %s: %s\n", a.set.DB, plain(cerr))
 	}
 	return err
+}
+
+// asking is with for a command that writes nothing but caches: a database that cannot be written is read.
+func (a *app) asking(f func(*db.DB) error) error {
+	d, err := a.open(false, false)
+	if errors.Is(err, db.ErrReadOnly) || errors.Is(err, db.ErrDiskFull) {
+		return a.with(false, true, f)
+	}
+	if err != nil {
+		return err
+	}
+	return a.using(d, f)
 }
 
 // creating is with for a command that may make the database. When it ends with nothing in it, so says

@@ -60,7 +60,7 @@ In --context, --prompt and --json, <SEP> in a description stands between what di
 			if err != nil {
 				return err
 			}
-			return a.with(false, false, func(d *db.DB) (err error) {
+			return a.asking(func(d *db.DB) (err error) {
 				if o.Filter, err = f.filter.of(cmd.Context(), a, d); err != nil {
 					return err
 				}
