@@ -159,7 +159,7 @@ func (a *attempt) cut(ctx context.Context) error {
 		if c.Tokens == 0 {
 			c.Tokens = tok.Count(c.Content)
 		}
-		c.LineTokens = tok.Count(record.ChunkLine(record.ReferencePlaceholder, c.Content))
+		c.CountLine(tok.Count)
 		chunks[i] = c
 	}
 	a.mu.Lock()

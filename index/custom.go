@@ -261,7 +261,8 @@ func (v *customReader) chunks(p *Pipeline, given []CustomChunk, path string) str
 			text.WriteString(between)
 		}
 		c := record.Chunk{Order: i, Start: text.Len(), End: text.Len() + len(content), Path: path, Content: content, Extractor: customExtractor,
-			Tokens: p.cfg.Tokenizer.Count(content), LineTokens: p.cfg.Tokenizer.Count(record.ChunkLine(record.ReferencePlaceholder, content))}
+			Tokens: p.cfg.Tokenizer.Count(content)}
+		c.CountLine(p.cfg.Tokenizer.Count)
 		v.c.chunks = append(v.c.chunks, c)
 		v.spans[i] = chunk.Span{Start: c.Start, End: c.End}
 		text.WriteString(content)

@@ -147,7 +147,7 @@ func (q *run) fitting(chunks []Chunk) int {
 	for i := range chunks {
 		c := &chunks[i]
 		if c.lineTokens <= 0 {
-			c.lineTokens = count.count(record.ChunkLine(record.ReferencePlaceholder, c.Content))
+			c.lineTokens = count.count(record.ChunkLine(record.ReferencePlaceholder, c.Context, c.Content))
 		}
 		line, ref := c.lineTokens+lineBreak+wider, 0
 		if citable(c.Path) && !listed[c.Path] {

@@ -25,7 +25,8 @@
 //   - Q3: an absence carries its Reason, a detour its Fallback (P7); a failed model is an UpstreamError,
 //     never an empty result; the answer model never sees an empty context.
 //   - Q4: stored text is never tokenized: its counts are stored with it. Only a record that someone put
-//     into the graph without a count is counted.
+//     into the graph without a count is counted, and the line of a chunk with headings that an earlier build stored, whose
+//     count is without them.
 //   - Q5: a prompt never exceeds its total budget: counted pieces are summed, a line break costs a whole
 //     token, and safetyMargin is left for joints.
 //   - Q6: the properties read for the relations of an entity are bounded by the relation budget, whatever

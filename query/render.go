@@ -11,7 +11,7 @@ import (
 const (
 	entityHead = "## Entities\n\nEntities of the knowledge graph, one JSON object a line.\n\n```json\n"
 	relHead    = "\n## Relations\n\nRelations between two entities of the knowledge graph, one JSON object a line.\n\n```json\n"
-	chunkHead  = "## Passages\n\nPassages of documents, one JSON object a line. reference_id is a number of the reference list below; it is empty where a passage has none.\n\n```json\n"
+	chunkHead  = "## Passages\n\nPassages of documents, one JSON object a line. reference_id is a number of the reference list below; it is empty where a passage has none. headings, where it is there, are those above the passage.\n\n```json\n"
 	refHead    = "\n## Reference list\n\nDocuments by number.\n\n```\n"
 	blockEnd   = "```\n"
 )
@@ -31,7 +31,7 @@ func render(kg bool, ents []Entity, rels []Relation, chunks []Chunk, refs []Refe
 		size += len(rels[i].Src) + len(rels[i].Dst) + len(rels[i].Description) + perLine
 	}
 	for i := range chunks {
-		size += len(chunks[i].Content) + len(chunks[i].Content)/16 + perLine // line breaks are escaped
+		size += len(chunks[i].Context) + len(chunks[i].Content) + len(chunks[i].Content)/16 + perLine // line breaks are escaped
 	}
 	var sb strings.Builder
 	sb.Grow(size)
@@ -52,7 +52,7 @@ func render(kg bool, ents []Entity, rels []Relation, chunks []Chunk, refs []Refe
 	}
 	sb.WriteString(chunkHead)
 	for i := range chunks {
-		line(record.ChunkLine(chunks[i].Reference, chunks[i].Content))
+		line(record.ChunkLine(chunks[i].Reference, chunks[i].Context, chunks[i].Content))
 	}
 	sb.WriteString(blockEnd + refHead)
 	for _, r := range refs {

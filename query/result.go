@@ -215,8 +215,8 @@ type Chunk struct {
 	Start   int    `json:"start"`
 	End     int    `json:"end"`
 	Content string `json:"content"`
-	// Context is the headings above the passage, when the document was cut by its structure. It is not part of the
-	// prompt.
+	// Context is the headings above the passage, when the document was cut by its structure. A model is shown it beside
+	// Content.
 	Context string `json:"context,omitempty"`
 	// Reference is the id of its document in References; empty when the document has no path.
 	Reference string `json:"reference"`

@@ -115,5 +115,5 @@ func (e *Engine) chunk(r kv.Reader, c candidate) (Chunk, error) {
 	}
 	s, err := record.DecodeChunk(doc, order, v)
 	return Chunk{ID: c.id, Document: doc, Order: order, Path: s.Path, Start: s.Start, End: s.End, Content: s.Content, Context: s.Context,
-		Found: c.found, Tokens: s.Tokens, lineTokens: s.LineTokens}, err
+		Found: c.found, Tokens: s.Tokens, lineTokens: s.Line()}, err
 }

@@ -133,9 +133,16 @@ func (w *writer) vector(text string, v []float32) []float32 {
 func (w *writer) chunk(doc string, order int, path, text string, v []float32) string {
 	w.s.t.Helper()
 	c := record.Chunk{Doc: doc, Order: order, Start: 100 * order, End: 100*order + len(text), Path: path, Content: text,
-		Tokens: w.s.tok.Count(text), LineTokens: w.s.tok.Count(record.ChunkLine(record.ReferencePlaceholder, text))}
-	check(w.s.t, w.b.SetText(record.ChunkKey("", doc, order), c.Encode()))
-	check(w.s.t, w.chunks.Put(w.b, c.ID(), w.vector(text, v)))
+		Tokens: w.s.tok.Count(text)}
+	c.CountLine(w.s.tok.Count)
+	return w.record(c, v)
+}
+
+// record stores a chunk as it is.
+func (w *writer) record(c record.Chunk, v []float32) string {
+	w.s.t.Helper()
+	check(w.s.t, w.b.SetText(record.ChunkKey("", c.Doc, c.Order), c.Encode()))
+	check(w.s.t, w.chunks.Put(w.b, c.ID(), w.vector(c.Content, v)))
 	return c.ID()
 }
 

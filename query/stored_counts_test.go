@@ -101,8 +101,8 @@ func TestBudgetsAreStoredCounts(t *testing.T) {
 	s := newStore(t, testDim)
 	s.tok = fixedTokenizer{map[string]int{
 		record.EntityLine("A", "person", "a"): entity, record.EntityLine("B", "person", "b"): entity + 1,
-		record.RelationLine("A", "B", "ab"):                       relation,
-		record.ChunkLine(record.ReferencePlaceholder, "the text"): chunk,
+		record.RelationLine("A", "B", "ab"):                           relation,
+		record.ChunkLine(record.ReferencePlaceholder, "", "the text"): chunk,
 	}}
 	s.emb.Set("ll", at(axisLow, 1, axisNone)...)
 	s.emb.Set("hl", at(axisHigh, 1, axisNone)...)
@@ -147,6 +147,44 @@ func TestBudgetsAreStoredCounts(t *testing.T) {
 		b.Total = full.Total() - less
 		if r := ask(t, e, question, with(given, func(o *Options) { o.Mode, o.Want, o.Budget = Naive, WantData, b })); inContext(r) != want {
 			t.Errorf("%d tokens less than needed: %d chunks in the context, want %d", less, inContext(r), want)
+		}
+	}
+}
+
+// TestHeadingsAreShownAndCounted: the model gets the headings of a passage; they are charged by the stored count, and where
+// an earlier build left it out, by what they have.
+func TestHeadingsAreShownAndCounted(t *testing.T) {
+	const bare, headed = 100, 150
+	const text, headings = "the text", "Book > One"
+	bareLine, line := record.ChunkLine(record.ReferencePlaceholder, "", text), record.ChunkLine(record.ReferencePlaceholder, headings, text)
+	for name, before := range map[string]bool{"counted": false, "stored before": true} {
+		s := newStore(t, testDim)
+		s.tok = fixedTokenizer{map[string]int{bareLine: bare, line: headed}}
+		s.emb.Set(question, at(axisQuestion, 1, axisNone)...)
+		s.commit(func(w *writer) {
+			c := record.Chunk{Doc: "d", Path: "d.md", Content: text, Context: headings, End: len(text), Tokens: 2}
+			c.CountLine(s.tok.Count)
+			if before {
+				c.ContextTokens = 0
+			}
+			w.record(c, at(axisQuestion, .9, axisNone))
+		})
+		tok := &watchedTokenizer{}
+		e := s.engine(func(c *Config) { c.Tokenizer = tok })
+		tok.take()
+		r := ask(t, e, question, Options{Mode: Naive, Want: WantContext})
+		if want := strings.Replace(line, record.ReferencePlaceholder, "1", 1); !strings.Contains(r.Context, want+"\n") {
+			t.Errorf("%s: no line %s in the context:\n%s", name, want, r.Context)
+		}
+		want, counted := headed, 0
+		if before {
+			want, counted = (wordTokenizer{}).Count(line), 1
+		}
+		if got := r.Tokens.Chunks; got != want+lineBreak {
+			t.Errorf("%s: the passage is charged %d, want %d", name, got, want+lineBreak)
+		}
+		if got := tokenized(tok.take(), []string{text}); len(got) != counted {
+			t.Errorf("%s: %d stored texts were tokenized, want %d: %q", name, len(got), counted, got)
 		}
 	}
 }

@@ -12,12 +12,15 @@ type Chunk struct {
 	Start      int    `json:"start"` // byte span in the stored text
 	End        int    `json:"end"`
 	Tokens     int    `json:"tokens,omitempty"`      // tokens of Content
-	LineTokens int    `json:"line_tokens,omitempty"` // tokens of its context line, see ChunkLine
+	LineTokens int    `json:"line_tokens,omitempty"` // tokens of its context line without Context, see CountLine
 	Path       string `json:"path,omitempty"`        // of its document
 	Content    string `json:"content"`
 	// Context is what a reader of Content alone misses: the headings above it. It is handed to extractor and embedder
-	// before Content, and is no part of the text.
+	// before Content, shown to the answer model beside it, and is no part of the text.
 	Context string `json:"context,omitempty"`
+	// ContextTokens is what Context adds to LineTokens. It is 0 without Context, and in chunks that were stored before
+	// Context was shown to models: of those the line's tokens are not known.
+	ContextTokens int `json:"context_tokens,omitempty"`
 	// Extractor is the id of what extracted its records.
 	Extractor string `json:"extractor,omitempty"`
 	// Truncated: the extractor's reply was cut off, so records may be missing. Unusable: it was of no use. Such
@@ -34,6 +37,22 @@ type Chunk struct {
 
 // ID is the chunk's id.
 func (c *Chunk) ID() string { return ChunkID(c.Doc, c.Order) }
+
+// CountLine counts the tokens of the chunk's context line; count counts those of a text.
+func (c *Chunk) CountLine(count func(string) int) {
+	c.LineTokens, c.ContextTokens = count(ChunkLine(ReferencePlaceholder, "", c.Content)), 0
+	if c.Context != "" {
+		c.ContextTokens = max(1, count(ChunkLine(ReferencePlaceholder, c.Context, c.Content))-c.LineTokens)
+	}
+}
+
+// Line is the tokens of the chunk's context line; 0 when they are not stored.
+func (c *Chunk) Line() int {
+	if c.LineTokens == 0 || c.Context != "" && c.ContextTokens == 0 {
+		return 0
+	}
+	return c.LineTokens + c.ContextTokens
+}
 
 // InContext is Content with what goes before it; extractor and embedder read that.
 func (c *Chunk) InContext() string { return InContext(c.Context, c.Content) }
@@ -84,7 +103,11 @@ func (c *Chunk) Encode() []byte {
 	b = appendCounts(b, c.Repaired)
 	b = codec.AppendStrings(b, c.Warnings)
 	b = codec.AppendString(b, c.Content)
-	return codec.AppendString(b, c.Context)
+	b = codec.AppendString(b, c.Context)
+	if c.ContextTokens > 0 { // which earlier builds did not count
+		b = codec.AppendInt(b, c.ContextTokens)
+	}
+	return b
 }
 
 // DecodeChunk reads what Encode wrote.
@@ -97,5 +120,10 @@ func DecodeChunk(doc string, order int, v []byte) (Chunk, error) {
 	c.Dropped, c.Repaired = readCounts(r), readCounts(r)
 	c.Warnings = r.Strings()
 	c.Content, c.Context = r.String(), r.String()
+	if r.Err() == nil && r.Len() > 0 {
+		if c.ContextTokens = r.Int(); c.ContextTokens == 0 {
+			r.Fail("context tokens")
+		}
+	}
 	return c, r.Done()
 }

@@ -30,12 +30,16 @@ func RelationLine(src, dst, description string) string {
 	return string(append(b, '}'))
 }
 
-// ChunkLine is the line that shows a chunk to a model. Its tokens, with a two-digit reference id, are
-// what Chunk.LineTokens counts.
-func ChunkLine(reference, content string) string {
-	b := make([]byte, 0, len(reference)+len(content)+40)
+// ChunkLine is the line that shows a chunk to a model, context being its Chunk.Context. Its tokens, with
+// ReferencePlaceholder for the reference id, are what Chunk.CountLine counts.
+func ChunkLine(reference, context, content string) string {
+	b := make([]byte, 0, len(reference)+len(context)+len(content)+56)
 	b = append(b, `{"reference_id":`...)
 	b = AppendJSON(b, reference)
+	if context != "" {
+		b = append(b, `,"headings":`...)
+		b = AppendJSON(b, context)
+	}
 	b = append(b, `,"content":`...)
 	b = AppendJSON(b, content)
 	return string(append(b, '}'))

@@ -27,7 +27,7 @@ var documentSample = Document{ID: "a/b", Seq: 7, Status: StatusFailed,
 var metadataSample = Metadata{"k": "v", "": "x", "yes": true, "no": false, "n": int64(math.MinInt64), "m": int64(math.MaxInt64), "one": 1.0, "f": -0.25,
 	"big": 1e300, "tags": []string{"a", "", "港"}}
 
-var chunkSample = Chunk{Doc: "d", Order: 3, Start: 1, End: 4, Tokens: 5, LineTokens: 6, Path: "p", Content: "日本", Context: "東京", Extractor: "x",
+var chunkSample = Chunk{Doc: "d", Order: 3, Start: 1, End: 4, Tokens: 5, LineTokens: 6, Path: "p", Content: "日本", Context: "東京", ContextTokens: 7, Extractor: "x",
 	Truncated: true, Dropped: []Count{{"a", 1}}, Repaired: []Count{{"b", 2}}, Warnings: []string{"w"}}
 
 var tallySample = Tally{Version: 9, Records: 3, Endpoints: 1, Chunks: 2, Loose: 1, Weight: 2_500_000, Types: []TypeCount{{"a", 1}, {"b", 2}}, Digest: "d",
@@ -246,8 +246,34 @@ func TestLines(t *testing.T) {
 	if got := RelationLine("a", "b", "x\ty\n"); got != `{"entity1":"a","entity2":"b","description":"x\ty\n"}` {
 		t.Error(got)
 	}
-	if got := ChunkLine("1", "text"); got != `{"reference_id":"1","content":"text"}` {
+	if got := ChunkLine("1", "", "text"); got != `{"reference_id":"1","content":"text"}` {
 		t.Error(got)
+	}
+	if got := ChunkLine("1", "Book > \"One\"", "text"); got != `{"reference_id":"1","headings":"Book > \"One\"","content":"text"}` {
+		t.Error(got)
+	}
+}
+
+// TestCountLine: what is stored sums up to the line as it is shown; chunks of before, which lack the tokens of their
+// headings, are read with all else and say that their line is not counted.
+func TestCountLine(t *testing.T) {
+	count := func(s string) int { return len(s) }
+	for _, context := range []string{"", "Book > One"} {
+		c := Chunk{Doc: "d", Order: 1, Content: "text", Context: context, ContextTokens: 99}
+		c.CountLine(count)
+		if want := len(ChunkLine(ReferencePlaceholder, context, "text")); c.Line() != want || (c.ContextTokens == 0) != (context == "") {
+			t.Errorf("%q: %d, %d of them headings, want %d", context, c.Line(), c.ContextTokens, want)
+		}
+		before := c
+		before.ContextTokens = 0
+		stored := before.Encode()
+		got, err := DecodeChunk("d", 1, stored)
+		if err != nil || !reflect.DeepEqual(got, before) || context != "" && got.Line() != 0 {
+			t.Errorf("%q: stored before: %+v, line of %d, %v", context, got, got.Line(), err)
+		}
+		if _, err := DecodeChunk("d", 1, append(stored, 0)); err == nil {
+			t.Errorf("%q: tokens of headings that are 0 have two forms", context)
+		}
 	}
 }
 
