@@ -9,11 +9,16 @@ import (
 	"github.com/glimdb/db/llm"
 )
 
-// Shares and weights of the offline reranker's scores. They were chosen by the shipped corpus and questions.
+// Shares and weights of the offline reranker's scores. They were chosen by the shipped corpus and questions and
+// by the collections of docs/quality.md.
 const (
 	// sentenceShare of a score is how well the best place of the text answers, the rest is the text as a whole:
 	// a passage that answers is better than one that only speaks of the same things here and there.
-	sentenceShare = 0.75
+	sentenceShare = 0.25
+	// saturation and lengthShare are k1 and b of BM25: how soon more of the same word counts no more, and how
+	// much of it a text longer than the others owes to its length.
+	saturation  = 1.2
+	lengthShare = 0.75
 	// pairWeight discounts two neighbouring sentences against one.
 	pairWeight = 0.9
 	// commonWeight is what an everyday word of the question counts beside a word of substance.
@@ -26,33 +31,37 @@ const (
 type offlineReranker struct{}
 
 // NewOfflineReranker returns a Reranker that works without a model. A text scores, from 0 to 1, by the share
-// of the question's words that stand together in it: in the best sentence or pair of neighbouring sentences,
-// and in the text as a whole, words in any inflection, rare ones among the texts counting more. It knows no
-// synonyms and no other language than the question's. It is safe for concurrent use.
+// of the question's words that it holds, words in any inflection, rare ones among the texts counting more: in
+// the text as a whole as BM25 has it (Robertson and Zaragoza, 2009), and standing together in the best sentence
+// or pair of neighbouring sentences. It knows no synonyms and no other language than the question's. It is safe
+// for concurrent use.
 func NewOfflineReranker() llm.Reranker { return offlineReranker{} }
 
 // ID implements llm.Reranker.
-func (offlineReranker) ID() string { return "offline/v1" }
+func (offlineReranker) ID() string { return "offline/v2" }
 
 // Rerank implements llm.Reranker. It fails only with the error of ctx.
 func (offlineReranker) Rerank(ctx context.Context, question string, docs []string) ([]float64, error) {
 	terms := questionTerms(question)
 	texts := make([]termText, len(docs))
 	in := make([]int, len(terms.weights)) // number of texts that hold a term
+	length := 0.0                         // mean of the texts
 	for i, doc := range docs {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("query: rerank offline: %w", err)
 		}
 		texts[i] = terms.read(doc)
-		for k, held := range texts[i].all {
-			if held > 0 {
+		length += float64(texts[i].length) / float64(len(docs))
+		for k, n := range texts[i].counts {
+			if n > 0 {
 				in[k]++
 			}
 		}
 	}
 	total := 0.0
 	for k := range terms.weights {
-		terms.weights[k] *= math.Log(float64(len(docs)+1) / (float64(in[k]) + 0.5))
+		// The texts were found by the question, so that a word of all of them still says something.
+		terms.weights[k] *= math.Log(1 + float64(len(docs)+1)/(float64(in[k])+0.5))
 		total += terms.weights[k]
 	}
 	scores := make([]float64, len(docs))
@@ -67,7 +76,13 @@ func (offlineReranker) Rerank(ctx context.Context, question string, docs []strin
 				best = max(best, pairWeight*terms.weigh(sentence, t.sentences[k-1]))
 			}
 		}
-		scores[i] = (sentenceShare*best + (1-sentenceShare)*terms.weigh(t.all, nil)) / total
+		whole := 0.0
+		for k, n := range t.counts {
+			if n > 0 {
+				whole += terms.weights[k] * n / (n + saturation*(1-lengthShare+lengthShare*float64(t.length)/length))
+			}
+		}
+		scores[i] = (sentenceShare*best + (1-sentenceShare)*whole) / total
 	}
 	return scores, nil
 }
@@ -111,20 +126,24 @@ type termSet []float64
 // termText is a text reduced to the wanted terms it holds.
 type termText struct {
 	sentences []termSet // with a nil between those that are not neighbours
-	all       termSet
+	counts    []float64 // of each term in the whole text, another form counting less
+	length    int       // in tokens
 }
 
 func (w wantedTerms) read(text string) termText {
-	t := termText{all: make(termSet, len(w.weights))}
+	t := termText{counts: make([]float64, len(w.weights))}
 	for _, s := range lexical.Sentences(text) {
 		var set termSet
 		sentence := text[s.Start:s.End]
-		for _, token := range lexical.Tokens(sentence) {
+		tokens := lexical.Tokens(sentence)
+		t.length += len(tokens)
+		for _, token := range tokens {
 			for _, h := range w.hits(sentence[token.Start:token.End]) {
 				if set == nil {
 					set = make(termSet, len(w.weights))
 				}
-				set[h.term], t.all[h.term] = max(set[h.term], h.held), max(t.all[h.term], h.held)
+				set[h.term] = max(set[h.term], h.held)
+				t.counts[h.term] += h.held
 			}
 		}
 		if n := len(t.sentences); set != nil || n > 0 && t.sentences[n-1] != nil {

@@ -1,0 +1,223 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/glimdb/db"
+	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/internal/lexical"
+	"github.com/glimdb/db/query"
+)
+
+// ranker answers a question with the numbers of documents, best first; ten are looked at.
+type ranker func(question string) []int
+
+// quality are means over the questions of a collection.
+type quality struct{ recall2, recall5, recall10, mrr, ndcg10 float64 }
+
+func (c *judged) measure(b *testing.B, rank ranker) (sum quality) {
+	n := float64(len(c.questions))
+	for i, question := range c.questions {
+		q := judge(rank(question), c.gains[i])
+		sum.recall2 += q.recall2 / n
+		sum.recall5 += q.recall5 / n
+		sum.recall10 += q.recall10 / n
+		sum.mrr += q.mrr / n
+		sum.ndcg10 += q.ndcg10 / n
+	}
+	return sum
+}
+
+// judge measures one ranking, in which no document comes twice. Recall counts every relevant document the same;
+// nDCG discounts gains by the logarithm of the place, as Järvelin and Kekäläinen (2002).
+func judge(ranking []int, gains map[int]float64) (q quality) {
+	ideal := make([]float64, 0, len(gains))
+	for _, g := range gains {
+		ideal = append(ideal, g)
+	}
+	slices.SortFunc(ideal, func(x, y float64) int { return cmp.Compare(y, x) })
+	best := 0.0
+	for k, g := range ideal[:min(10, len(ideal))] {
+		best += g / math.Log2(float64(k+2))
+	}
+	share := 1 / float64(len(gains))
+	for k, doc := range ranking[:min(10, len(ranking))] {
+		g := gains[doc]
+		if g == 0 {
+			continue
+		}
+		if q.mrr == 0 {
+			q.mrr = 1 / float64(k+1)
+		}
+		if k < 2 {
+			q.recall2 += share
+		}
+		if k < 5 {
+			q.recall5 += share
+		}
+		q.recall10 += share
+		q.ndcg10 += g / math.Log2(float64(k+2)) / best
+	}
+	return q
+}
+
+// TestJudge pins the measures on a ranking that can be checked by hand.
+func TestJudge(t *testing.T) {
+	got := judge([]int{7, 3, 9, 1}, map[int]float64{3: 2, 1: 1, 5: 1})
+	best := 2 + 1/math.Log2(3) + 1/math.Log2(4)
+	want := quality{recall2: 1. / 3, recall5: 2. / 3, recall10: 2. / 3, mrr: .5, ndcg10: (2/math.Log2(3) + 1/math.Log2(5)) / best}
+	for i, pair := range [][2]float64{{got.recall2, want.recall2}, {got.recall5, want.recall5}, {got.recall10, want.recall10}, {got.mrr, want.mrr}, {got.ndcg10, want.ndcg10}} {
+		if math.Abs(pair[0]-pair[1]) > 1e-12 {
+			t.Errorf("measure %d is %v, want %v", i, pair[0], pair[1])
+		}
+	}
+	if got := judge(nil, map[int]float64{1: 1}); got != (quality{}) {
+		t.Errorf("of nothing: %+v", got)
+	}
+}
+
+// bm25 ranks whole documents by Okapi BM25 (k1 1.2, b 0.75; Robertson and Zaragoza, 2009) over the stems of
+// their words without function words.
+func (c *judged) bm25() ranker {
+	type posting struct {
+		doc   int
+		count float64
+	}
+	terms := func(text string) map[string]float64 {
+		counts := make(map[string]float64)
+		lexical.Terms(text, func(t lexical.Term) bool {
+			if t.Rank != lexical.Stop {
+				counts[t.Text]++
+			}
+			return true
+		})
+		return counts
+	}
+	postings := make(map[string][]posting)
+	lengths := make([]float64, len(c.docs))
+	average := 0.0
+	for d, doc := range c.docs {
+		for w, n := range terms(doc.Text) {
+			postings[w] = append(postings[w], posting{d, n})
+			lengths[d] += n
+		}
+		average += lengths[d] / float64(len(c.docs))
+	}
+	return func(question string) []int {
+		scores := make([]float64, len(c.docs))
+		asked := terms(question)
+		words := make([]string, 0, len(asked))
+		for w := range asked {
+			words = append(words, w)
+		}
+		slices.Sort(words) // one order of summation
+		for _, w := range words {
+			n := float64(len(postings[w]))
+			idf := math.Log(1 + (float64(len(c.docs))-n+0.5)/(n+0.5))
+			for _, p := range postings[w] {
+				scores[p.doc] += idf * p.count * 2.2 / (p.count + 1.2*(0.25+0.75*lengths[p.doc]/average))
+			}
+		}
+		var order []int
+		for d, s := range scores {
+			if s > 0 {
+				order = append(order, d)
+			}
+		}
+		slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(scores[y], scores[x]) })
+		return order
+	}
+}
+
+// open makes a database of the collection with everything offline: embedder, extractor, keywords, reranker.
+func (c *judged) open(b *testing.B) *db.DB {
+	b.Helper()
+	ctx := context.Background()
+	d, err := db.Open("quality", db.WithFS(vfs.NewMem()))
+	must(b, err)
+	b.Cleanup(func() { must(b, d.Close()) })
+	if c.graph != nil {
+		_, err := d.InsertGraph(ctx, *c.graph, index.CustomOptions{Lenient: true})
+		must(b, err)
+	} else {
+		for docs := range slices.Chunk(c.docs, 100) {
+			_, err := d.Insert(ctx, docs...)
+			must(b, err)
+		}
+	}
+	must(b, d.Settle(ctx))
+	return d
+}
+
+// in ranks documents by the first of their chunks that a query shows.
+func (c *judged) in(b *testing.B, d *db.DB, o query.Options) ranker {
+	number := make(map[string]int)
+	for i, doc := range c.docs {
+		number[doc.ID] = i
+	}
+	o.Want = query.WantData
+	return func(question string) (ranking []int) {
+		r, err := d.Query(context.Background(), question, o)
+		must(b, err)
+		seen := make(map[int]bool)
+		for _, k := range r.Data.Chunks {
+			doc := k.Order
+			if c.graph == nil {
+				doc = number[k.Document]
+			}
+			if !seen[doc] {
+				seen[doc] = true
+				ranking = append(ranking, doc)
+			}
+		}
+		return ranking
+	}
+}
+
+// BenchmarkQuality measures what retrieval finds on public collections, without any model, and prints one
+// table, which docs/quality.md keeps. An operation is one pass over all questions of a collection.
+func BenchmarkQuality(b *testing.B) {
+	var table strings.Builder
+	table.WriteString("| collection | mode | Recall@2 | Recall@5 | Recall@10 | MRR | nDCG@10 |\n|---|---|---|---|---|---|---|\n")
+	for _, set := range []struct {
+		name string
+		load func(*testing.B) *judged
+	}{
+		{"MuSiQue, given triples", musiqueTriples}, {"MuSiQue, offline extractor", musique}, {"Cranfield", cranfield},
+		{"novels", novels}, {"LightRAG's sample", sample},
+	} {
+		b.Run(set.name, func(b *testing.B) {
+			c := set.load(b)
+			d := c.open(b)
+			row := func(name string, rank ranker) {
+				b.Run(name, func(b *testing.B) {
+					var q quality
+					for b.Loop() {
+						q = c.measure(b, rank)
+					}
+					b.ReportMetric(q.recall5, "recall@5")
+					b.ReportMetric(q.ndcg10, "nDCG@10")
+					fmt.Fprintf(&table, "| %s | %s | %.3f | %.3f | %.3f | %.3f | %.3f |\n", set.name, name,
+						q.recall2, q.recall5, q.recall10, q.mrr, q.ndcg10)
+				})
+			}
+			row("BM25", c.bm25())
+			for _, mode := range query.Modes() {
+				if mode != query.Bypass {
+					row(string(mode), c.in(b, d, query.Options{Mode: mode}))
+				}
+			}
+			row("mix, no reranker", c.in(b, d, query.Options{Mode: query.Mix, NoRerank: true}))
+			row("naive, no reranker", c.in(b, d, query.Options{Mode: query.Naive, NoRerank: true}))
+		})
+	}
+	fmt.Print("\n", table.String(), "\n")
+}
