@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/internal/brief"
@@ -114,11 +116,13 @@ func textOf(v any) string {
 			return ""
 		}
 	}
-	b, err := json.Marshal(v)
-	if err != nil { // of decoded JSON: cannot be
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil { // of decoded JSON: cannot be
 		return ""
 	}
-	return string(b)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func oneLineOf(v any) string { return strings.Join(strings.Fields(textOf(v)), " ") }
@@ -178,7 +182,7 @@ func (d *decoding) json(text string) error {
 		if !json.Valid([]byte(text)) {
 			d.res.Report.note("not valid JSON, read as text")
 		}
-		return d.whole(text, nil)
+		return d.wholeJSON(text)
 	}
 	d.seen = make(map[string]bool)
 	number := 0
@@ -206,7 +210,53 @@ func (d *decoding) json(text string) error {
 func (d *decoding) notRows(text string) error {
 	d.res.Documents, d.texts = nil, 0
 	d.res.Report.note("not an array of objects, read as text")
+	return d.wholeJSON(text)
+}
+
+// wholeJSON takes the file as one document. Many programs write all but ASCII as escapes, in which nobody finds a name.
+func (d *decoding) wholeJSON(text string) error {
+	if json.Valid([]byte(text)) {
+		text = unescaped(text)
+	}
 	return d.whole(text, nil)
+}
+
+// unescaped is valid JSON with the characters that can be seen in the place of their escapes: the same values.
+func unescaped(text string) string {
+	const size = len(`\u0000`)
+	var b strings.Builder
+	for {
+		at := strings.IndexByte(text, '\\')
+		if at < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:at])
+		text = text[at:]
+		n := 2
+		if text[1] == 'u' {
+			n = size
+			r := codeUnit(text)
+			if utf16.IsSurrogate(r) && strings.HasPrefix(text[size:], `\u`) {
+				if both := utf16.DecodeRune(r, codeUnit(text[size:])); both != unicode.ReplacementChar {
+					n, r = 2*size, both
+				}
+			}
+			if unicode.IsGraphic(r) && r != '"' && r != '\\' {
+				b.WriteRune(r)
+				text = text[n:]
+				continue
+			}
+		}
+		b.WriteString(text[:n])
+		text = text[n:]
+	}
+}
+
+// codeUnit is the UTF-16 code unit of the escape that valid JSON begins with.
+func codeUnit(text string) rune {
+	n, _ := strconv.ParseUint(text[2:6], 16, 16) // valid
+	return rune(n)
 }
 
 func (d *decoding) jsonLines(text string) error {
