@@ -23,9 +23,12 @@ type Log struct {
 	closed chan struct{} // closed by Close
 	once   sync.Once
 
-	pub    sync.RWMutex // guards what follows; never held during I/O
-	last   kv.LSN       // last published commit
-	before *kv.Snapshot // of last, while the next commit is applied and not yet published
+	pub  sync.RWMutex // guards what follows; never held during I/O
+	last kv.LSN       // last published commit
+	// view is of last, made when it is first asked for or when the next commit is about to be applied. Views share it:
+	// a snapshot of the engine of their own would cost readers a tenth of a small search.
+	view  *kv.Snapshot
+	ended bool // by Close
 }
 
 // Open reads the last LSN of the store. now stamps change records; nil means time.Now. Errors:
@@ -163,18 +166,18 @@ func (l *Log) takeTurn(ctx context.Context) error {
 // to a new log file), and hooks take what time they take; views asked for meanwhile are of the commit
 // before, and nobody waits.
 func (l *Log) publish(b *kv.Batch, last, lsn kv.LSN) error {
-	before, err := l.store.Snapshot(last)
+	l.pub.Lock()
+	err := l.look()
+	before := l.view
+	l.pub.Unlock()
 	if err != nil {
 		return err
 	}
 	defer before.Close()
-	l.pub.Lock()
-	l.before = before
-	l.pub.Unlock()
 	defer func() {
 		l.pub.Lock()
-		defer l.pub.Unlock()
-		l.before, l.last = nil, last
+		l.view, l.last = nil, last
+		l.pub.Unlock()
 	}()
 	if err := l.store.Apply(b); err != nil {
 		return err
@@ -191,14 +194,33 @@ func (l *Log) LSN() kv.LSN {
 	return l.last
 }
 
-// View returns a snapshot of the last published commit. Close it. It never waits for a writer.
+// View returns a snapshot of the last published commit. Close it. It never waits for a writer, and costs an engine
+// snapshot only when it is the first of that commit.
 func (l *Log) View() (*kv.Snapshot, error) {
 	l.pub.RLock()
-	defer l.pub.RUnlock()
-	if l.before != nil {
-		return l.before.Share()
+	view := l.view
+	if view != nil {
+		defer l.pub.RUnlock()
+		return view.Share()
 	}
-	return l.store.Snapshot(l.last)
+	l.pub.RUnlock()
+	l.pub.Lock()
+	defer l.pub.Unlock()
+	if l.ended { // nobody would close what is kept
+		return l.store.Snapshot(l.last)
+	}
+	if err := l.look(); err != nil {
+		return nil, err
+	}
+	return l.view.Share()
+}
+
+// look makes the view that all share. pub is held.
+func (l *Log) look() (err error) {
+	if l.view == nil {
+		l.view, err = l.store.Snapshot(l.last)
+	}
+	return err
 }
 
 // Close refuses new Updates, waits for those in progress to have their true outcome, and ends waiting
@@ -207,5 +229,12 @@ func (l *Log) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	l.life.Lock()
 	defer l.life.Unlock()
-	return nil
+	l.pub.Lock()
+	defer l.pub.Unlock()
+	view := l.view
+	l.view, l.ended = nil, true
+	if view == nil {
+		return nil
+	}
+	return view.Close()
 }
