@@ -22,7 +22,7 @@ func (a *app) graphCommand() *cobra.Command {
 		Args: subcommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.graphShow(), a.graphTop(), a.graphSearch(), a.graphNeighbors(), a.graphSubgraph(), a.graphPath())
+	cmd.AddCommand(a.graphShow(), a.graphTop(), a.graphSearch(), a.graphNeighbors(), a.graphSubgraph(), a.graphPath(), a.graphView())
 	cmd.AddCommand(a.graphEdits()...)
 	return cmd
 }

@@ -16,11 +16,11 @@ func (f *walkFlags) add(cmd *cobra.Command, depth, most int) {
 	cmd.Flags().IntVar(&f.most, "max-nodes", most, "most entities, itself included, 1 or more")
 }
 
-func (f *walkFlags) check() error {
+func (f *walkFlags) check(most int) error {
 	if err := bounded("depth", f.depth, 0, math.MaxInt); err != nil {
 		return err
 	}
-	return bounded("max-nodes", f.most, 1, math.MaxInt)
+	return bounded("max-nodes", f.most, 1, most)
 }
 
 // subgraph reads the part of the graph around the entity that a name means, or with graph.All its best connected
@@ -50,7 +50,7 @@ entities of the whole graph, whatever --depth.
   glim graph subgraph '*' --max-nodes 500 --json`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			if err := f.check(); err != nil {
+			if err := f.check(math.MaxInt); err != nil {
 				return err
 			}
 			return a.inGraph(cmd, func(tx *db.Tx, g *db.Graph) error {

@@ -63,13 +63,14 @@ var table = map[string]row{
 	},
 
 	// The stream of dumps, the formats of exports, the public face, the command.
-	"internal/export": {},
-	"internal/dump":   {imports: words("kv internal/codec")},
+	"internal/export":    {},
+	"internal/graphview": {},
+	"internal/dump":      {imports: words("kv internal/codec")},
 	".": {
 		imports: words("kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/brief internal/cache internal/dump internal/export internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
 		tests:   words("llm/openai llm/rerank"),
 	},
-	"cmd/glim": {imports: words(". graph vector index index/chunk index/format query llm llm/anthropic llm/ollama llm/openai llm/rerank llm/token internal/brief")},
+	"cmd/glim": {imports: words(". graph vector index index/chunk index/format query llm llm/anthropic llm/ollama llm/openai llm/rerank llm/token internal/brief internal/graphview")},
 
 	// Never imported; compares layers with bare peers, so that it may reach below db.
 	"bench": {tests: words(". kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/codec internal/record internal/simd internal/space")},
