@@ -3,10 +3,8 @@ package bench
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -147,42 +145,6 @@ func smart(b *testing.B, path string) (texts []string) {
 		texts = append(texts, text)
 	}
 	return texts
-}
-
-// novelQuestions is the share of the 2,010 questions that is asked: every fifth.
-const novelQuestions = 5
-
-// novels reads 20 novels; a question is answered by the one that it was made from.
-func novels(b *testing.B) *judged {
-	dir := testkit.Data(b, "eval-graphragbench-novel")
-	f, err := os.Open(filepath.Join(dir, "novel.json.gz"))
-	must(b, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	must(b, err)
-	text, err := io.ReadAll(z)
-	must(b, err)
-	var books []struct {
-		Name string `json:"corpus_name"`
-		Text string `json:"context"`
-	}
-	must(b, json.Unmarshal(text, &books))
-	var questions []struct{ Source, Question string }
-	readJSON(b, filepath.Join(dir, "novel_questions.json"), &questions)
-	c := &judged{}
-	at := make(map[string]int)
-	for _, n := range books {
-		at[n.Name] = len(c.docs)
-		c.add(n.Name, n.Text)
-	}
-	for i := 0; i < len(questions); i += novelQuestions {
-		source, ok := at[questions[i].Source]
-		if !ok {
-			b.Fatalf("question %d is about %q, which is not there", i, questions[i].Source)
-		}
-		c.ask(questions[i].Question, map[int]float64{source: 1})
-	}
-	return c
 }
 
 // sample reads the five documents and six questions that LightRAG evaluates itself with.

@@ -192,7 +192,7 @@ func BenchmarkQuality(b *testing.B) {
 		load func(*testing.B) *judged
 	}{
 		{"MuSiQue, given triples", musiqueTriples}, {"MuSiQue, offline extractor", musique}, {"Cranfield", cranfield},
-		{"novels", novels}, {"LightRAG's sample", sample},
+		{"LightRAG's sample", sample},
 	} {
 		b.Run(set.name, func(b *testing.B) {
 			c := set.load(b)

@@ -73,7 +73,7 @@ var table = map[string]row{
 	"cmd/glim": {imports: words(". graph vector index index/chunk index/format query llm llm/anthropic llm/ollama llm/openai llm/rerank llm/token internal/brief internal/graphview")},
 
 	// Never imported; compares layers with bare peers, so that it may reach below db.
-	"bench": {tests: words(". kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/codec internal/record internal/simd internal/space")},
+	"bench": {tests: words(". kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/codec internal/lexical internal/record internal/simd internal/space")},
 
 	// Imported from tests only.
 	"internal/testkit":           {},
