@@ -50,6 +50,7 @@ what is known of it and from which documents and chunks. The page says how much 
 		},
 	}
 	f.add(cmd, 2, 200)
+	cmd.Flags().Lookup("max-nodes").Usage = "most entities, 1 to 5,000"
 	to.flags(cmd.Flags())
 	return cmd
 }
