@@ -47,7 +47,7 @@ that failed: as for ` + "`glim query`" + `, and 2 for an unknown command. With -
 			if o.Mode == query.Bypass {
 				o.Want = query.WantDefault // the mode may change
 			}
-			return a.with(false, false, func(d *db.DB) error {
+			return a.asking(func(d *db.DB) error {
 				c := &chat{app: a, d: d, options: o, full: f.full, explainAll: f.explain}
 				if err := c.restrict(cmd.Context(), &f.filter); err != nil {
 					return err

@@ -58,7 +58,8 @@ type Tally struct {
 	Records, Endpoints int
 	// Chunks is the number of distinct chunks behind both.
 	Chunks int
-	// Loose counts the records of both that come from a document as a whole, or from nobody's, in no chunk.
+	// Loose is at least the number of the records of both that come from a document as a whole, or from nobody's, in no
+	// chunk; that number where no older build has written it.
 	Loose int
 	// Weight is the sum over Records (relations).
 	Weight Weight
@@ -154,7 +155,6 @@ func (t *Tally) Encode() []byte {
 	b = codec.AppendInt(b, t.Records)
 	b = codec.AppendInt(b, t.Endpoints)
 	b = codec.AppendInt(b, t.Chunks)
-	b = codec.AppendInt(b, t.Loose)
 	b = codec.AppendVarint(b, int64(t.Weight))
 	b = codec.AppendUvarint(b, uint64(len(t.Types)))
 	for _, c := range t.Types {
@@ -166,13 +166,13 @@ func (t *Tally) Encode() []byte {
 		b = codec.AppendUvarint(b, m.Seq)
 		b = codec.AppendInt(b, m.Order)
 	}
-	return codec.AppendUvarint(b, uint64(t.Rules))
+	return codec.AppendInt(codec.AppendUvarint(b, uint64(t.Rules)), t.Loose)
 }
 
 // DecodeTally reads what Encode wrote.
 func DecodeTally(v []byte) (Tally, error) {
 	r := codec.NewReader(v)
-	t := Tally{Version: r.Uvarint(), Records: r.Int(), Endpoints: r.Int(), Chunks: r.Int(), Loose: r.Int(), Weight: Weight(r.Varint())}
+	t := Tally{Version: r.Uvarint(), Records: r.Int(), Endpoints: r.Int(), Chunks: r.Int(), Weight: Weight(r.Varint())}
 	n := r.Int()
 	for i := 0; i < n && r.Err() == nil; i++ {
 		t.Types = append(t.Types, TypeCount{Type: r.String(), Count: r.Int()})
@@ -182,5 +182,10 @@ func DecodeTally(v []byte) (Tally, error) {
 		m.Seq, m.Order = r.Uvarint(), r.Int()
 	}
 	t.Rules = uint32(r.Uvarint())
+	if r.Err() == nil && r.Len() == 0 { // of an older build
+		t.Loose = t.Records + t.Endpoints
+		return t, nil
+	}
+	t.Loose = r.Int()
 	return t, r.Done()
 }
