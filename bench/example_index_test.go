@@ -112,6 +112,7 @@ func pluggedIndex() (err error) {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, log.Close()) }()
 	view, err := log.View()
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -52,7 +53,7 @@ func openLog(b *testing.B) *wal.Log {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		if err := errors.Join(l.Close(), s.Close()); err != nil {
 			b.Error(err)
 		}
 	})

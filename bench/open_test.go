@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -190,12 +191,12 @@ func openRows(b *testing.B, dir string) time.Duration {
 	b.Helper()
 	var store *kv.Store
 	var set *vector.Set
+	var l *wal.Log
 	cost := timed(b, func() (err error) {
 		if store, err = kv.Open(dir, kv.Options{}); err != nil {
 			return err
 		}
-		l, err := wal.Open(store, nil)
-		if err != nil {
+		if l, err = wal.Open(store, nil); err != nil {
 			return err
 		}
 		snap, err := l.View()
@@ -210,7 +211,7 @@ func openRows(b *testing.B, dir string) time.Duration {
 	if err := set.Close(); err != nil {
 		b.Fatal(err)
 	}
-	if err := store.Close(); err != nil {
+	if err := errors.Join(l.Close(), store.Close()); err != nil {
 		b.Fatal(err)
 	}
 	return cost

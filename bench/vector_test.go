@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -54,7 +55,7 @@ func (s *vectorStore) close(b *testing.B) {
 	if err := s.set.Close(); err != nil {
 		b.Fatal(err)
 	}
-	if err := s.kv.Close(); err != nil {
+	if err := errors.Join(s.log.Close(), s.kv.Close()); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -263,7 +263,7 @@ func (s *store) pipeline(u index.Updater) *index.Pipeline {
 }
 
 func (s *store) close() {
-	if err := errors.Join(s.vectors.Close(), s.kv.Close()); err != nil {
+	if err := errors.Join(s.vectors.Close(), s.log.Close(), s.kv.Close()); err != nil {
 		s.t.Error(err)
 	}
 }

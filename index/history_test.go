@@ -68,7 +68,7 @@ func hub(t testing.TB, documents int) *kv.Snapshot {
 		if err := view.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := store.Close(); err != nil {
+		if err := errors.Join(log.Close(), store.Close()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -127,8 +127,12 @@ func (c *Collection) EstimateRecall(ctx context.Context, r kv.Reader, o Estimate
 		return RecallEstimate{Recall: 1, Low: 1, High: 1}, nil
 	}
 	var sample []tally
-	for _, slot := range c.draw(r, o) {
-		t, err := c.measure(ctx, r, slot, o)
+	drawn, err := c.draw(r, o)
+	if err != nil {
+		return RecallEstimate{}, fmt.Errorf("vector: estimate recall of %q: %w", c.Name(), err)
+	}
+	for _, q := range drawn {
+		t, err := c.measure(ctx, r, q, o)
 		if err != nil {
 			return RecallEstimate{}, err
 		}
@@ -146,7 +150,7 @@ type drawn struct {
 }
 
 // draw picks stored vectors that r shows. It looks at slots in an order drawn by the seed.
-func (c *Collection) draw(r kv.Reader, o EstimateOptions) (out []drawn) {
+func (c *Collection) draw(r kv.Reader, o EstimateOptions) (out []drawn, err error) {
 	p := c.gen.Load().points
 	n, lsn, ch := p.Len(), r.LSN(), c.changesIn(r)
 	rnd := rand.New(rand.NewPCG(o.Seed, uint64(n)))
@@ -163,9 +167,15 @@ func (c *Collection) draw(r kv.Reader, o EstimateOptions) (out []drawn) {
 				continue
 			}
 		}
-		out = append(out, drawn{p.ID(slot), slices.Clone(p.Vector(slot))})
+		vec := p.Vector(slot)
+		if vec == nil { // in the store
+			if vec, err = c.vectorAt(r, p.ID(slot), p.Ordinal(slot)); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, drawn{p.ID(slot), slices.Clone(vec)})
 	}
-	return out
+	return out, nil
 }
 
 // measure searches for one stored vector by the index and exactly.

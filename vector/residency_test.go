@@ -275,6 +275,9 @@ func TestWatchReadsTheStore(t *testing.T) {
 	s.set.watch.rest = 0
 	snap := s.view()
 	defer snap.Close()
+	if e, err := c.EstimateRecall(context.Background(), snap, EstimateOptions{Queries: 20}); err != nil || e.Queries != 20 {
+		t.Errorf("on demand: %+v, %v", e, err)
+	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 30 {
 		if _, err := c.Search(context.Background(), snap, random(r, 8), SearchOptions{K: 10}); err != nil {

@@ -58,8 +58,7 @@ type Tally struct {
 	Records, Endpoints int
 	// Chunks is the number of distinct chunks behind both.
 	Chunks int
-	// Loose is at least the number of the records of both that come from a document as a whole, or from nobody's, in no
-	// chunk; that number where no older build has written it.
+	// Loose counts the records of both that come from a document as a whole, or from nobody's, in no chunk.
 	Loose int
 	// Weight is the sum over Records (relations).
 	Weight Weight
@@ -166,7 +165,11 @@ func (t *Tally) Encode() []byte {
 		b = codec.AppendUvarint(b, m.Seq)
 		b = codec.AppendInt(b, m.Order)
 	}
-	return codec.AppendInt(codec.AppendUvarint(b, uint64(t.Rules)), t.Loose)
+	b = codec.AppendUvarint(b, uint64(t.Rules))
+	if t.Loose != 0 { // seldom; earlier builds wrote none
+		b = codec.AppendInt(b, t.Loose)
+	}
+	return b
 }
 
 // DecodeTally reads what Encode wrote.
@@ -182,10 +185,8 @@ func DecodeTally(v []byte) (Tally, error) {
 		m.Seq, m.Order = r.Uvarint(), r.Int()
 	}
 	t.Rules = uint32(r.Uvarint())
-	if r.Err() == nil && r.Len() == 0 { // of an older build
-		t.Loose = t.Records + t.Endpoints
-		return t, nil
+	if r.Err() == nil && r.Len() > 0 {
+		t.Loose = r.Int()
 	}
-	t.Loose = r.Int()
 	return t, r.Done()
 }
