@@ -20,6 +20,7 @@ func (c *Collection) Compact(ctx context.Context) error {
 		return c.compacting(err)
 	}
 	c.shed()
+	c.shedPacks()
 	if err := c.save(ctx); err != nil {
 		return c.compacting(err)
 	}
@@ -69,6 +70,15 @@ func (c *Collection) shed() {
 	}
 	if g.index != nil && g.index.Stats().Log > 0 {
 		g.index.Lost()
+	}
+}
+
+// shedPacks lets packs be written anew when vectors are gone from more than one of them.
+func (c *Collection) shedPacks() {
+	c.persist.Lock()
+	defer c.persist.Unlock()
+	if c.packs.slots > c.count.Load().n {
+		c.packs.erase = true
 	}
 }
 

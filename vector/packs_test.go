@@ -225,6 +225,27 @@ func TestPacksAreShed(t *testing.T) {
 	s.holds(true)
 }
 
+// Compact leaves no more packs than a new collection of the same vectors has.
+func TestCompactShedsPacks(t *testing.T) {
+	s := newPackStore(t)
+	s.change(0, 6*simd.SegmentRows, nil)
+	s.settle()
+	s.drop(func(i int) bool { return i < 2*simd.SegmentRows || i%4 == 0 })
+	s.settle()
+	s.change(0, 2*simd.SegmentRows+10, nil)
+	s.settle()
+	if n := s.packs(); n <= 5 {
+		t.Fatalf("%d packs, none to shed", n)
+	}
+	if err := s.named("c").Compact(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	s.wantPacks(5)
+	s.holds(true)
+	s.again()
+	s.holds(false)
+}
+
 // Packs that are damaged, lost, of another version or out of place are not used, reported, and written again.
 func TestDamagedPacks(t *testing.T) {
 	type damage func(b *kv.Batch, keys [][]byte, values [][]byte) error
