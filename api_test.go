@@ -89,7 +89,7 @@ func methods(t *testing.T) (out []reflect.Method) {
 	t.Helper()
 	typ := reflect.TypeFor[*db.DB]()
 	// Close is idempotent; the others tell what stays true of a closed database.
-	infallible := map[string]bool{"Close": true, "LSN": true, "Models": true}
+	infallible := map[string]bool{"Close": true, "LSN": true, "Models": true, "WorkspaceName": true}
 	for i := range typ.NumMethod() {
 		if m := typ.Method(i); !infallible[m.Name] {
 			out = append(out, m)
@@ -162,7 +162,7 @@ func TestEveryMethodOfAReadOnlyDatabase(t *testing.T) {
 	}()
 	unknown := map[string]bool{"Entity": true, "Relation": true} // what they are asked for
 	edits := regexp.MustCompile("^(Create|Edit|Rename|Merge|Add|Remove|Delete|Reset)(Entity|Entities|Alias|Relation)$")
-	refused := map[string]bool{"Insert": true, "Put": true, "Enqueue": true, "Delete": true, "DeleteMatching": true, "Retry": true, "TruncateChanges": true, "Update": true, "View": true, "Load": true, "Compact": true, "InsertGraph": true, "ClearCache": true, "Reembed": true}
+	refused := map[string]bool{"Insert": true, "Put": true, "Enqueue": true, "Delete": true, "DeleteMatching": true, "Retry": true, "TruncateChanges": true, "Update": true, "View": true, "Load": true, "Compact": true, "InsertGraph": true, "ClearCache": true, "Reembed": true, "DropWorkspace": true}
 	for _, m := range methods(t) {
 		err := call(t, d, m, ctx)
 		switch {

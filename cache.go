@@ -102,18 +102,18 @@ func (d *DB) ClearCache(ctx context.Context, kinds ...CacheKind) (map[CacheKind]
 			return nil, &OptionError{Field: "kinds", Value: kind, Want: fmt.Sprint("one of ", CacheKinds())}
 		}
 	}
-	return writing(ctx, d, func(ctx context.Context) (map[CacheKind]CacheStats, error) {
+	return writing(ctx, d, func(ctx context.Context, s *state) (map[CacheKind]CacheStats, error) {
 		had := make(map[CacheKind]CacheStats, len(kinds))
-		_, err := d.log.Update(ctx, changeCache, nil, func(b *kv.Batch) error {
+		_, err := s.Update(ctx, changeCache, nil, func(b *kv.Batch) error {
 			for _, kind := range kinds {
 				if _, done := had[kind]; done {
 					continue
 				}
-				size, err := d.cache(kind).Clear(b)
+				size, err := s.cache(kind).Clear(b)
 				if err != nil {
 					return err
 				}
-				had[kind] = d.cacheStats(kind, size)
+				had[kind] = s.cacheStats(kind, size)
 			}
 			return nil
 		})
@@ -138,40 +138,40 @@ var cacheSpaces = map[CacheKind]struct {
 	CacheEmbed:    {space.VectorCache, 1},
 }
 
-func (d *DB) cacheLimit(kind CacheKind) int64 {
-	if d.opts.DisableReplyCache {
+func (s *state) cacheLimit(kind CacheKind) int64 {
+	if s.opts.DisableReplyCache {
 		return 0
 	}
-	return max(0, *d.opts.CacheLimits.limits()[kind].field)
+	return max(0, *s.opts.CacheLimits.limits()[kind].field)
 }
 
-func (d *DB) cache(kind CacheKind) cache.Cache {
+func (s *state) cache(kind CacheKind) cache.Cache {
 	at := cacheSpaces[kind]
-	return cache.New(append(space.In(defaultWorkspace, at.space), at.number), d.cacheLimit(kind))
+	return cache.New(append(space.In(s.name, at.space), at.number), s.cacheLimit(kind))
 }
 
-func (d *DB) cacheStats(kind CacheKind, size cache.Size) CacheStats {
-	return CacheStats{size.Entries, size.Bytes, d.cacheLimit(kind)}
+func (s *state) cacheStats(kind CacheKind, size cache.Size) CacheStats {
+	return CacheStats{size.Entries, size.Bytes, s.cacheLimit(kind)}
 }
 
 // caches tells the sizes of all caches.
-func (d *DB) caches(r kv.Reader) (map[CacheKind]CacheStats, error) {
+func (s *state) caches(r kv.Reader) (map[CacheKind]CacheStats, error) {
 	out := make(map[CacheKind]CacheStats)
 	for _, kind := range CacheKinds() {
-		size, err := d.cache(kind).Size(r)
+		size, err := s.cache(kind).Size(r)
 		if err != nil {
 			return nil, err
 		}
-		out[kind] = d.cacheStats(kind, size)
+		out[kind] = s.cacheStats(kind, size)
 	}
 	return out, nil
 }
 
 // checkCaches yields how the caches are broken.
-func (d *DB) checkCaches(ctx context.Context, r kv.Reader) iter.Seq2[Problem, error] {
+func (s *state) checkCaches(ctx context.Context, r kv.Reader) iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
 		for _, kind := range CacheKinds() {
-			found, err := d.cache(kind).Check(ctx, r)
+			found, err := s.cache(kind).Check(ctx, r)
 			if err != nil {
 				yield(Problem{}, err)
 				return
@@ -188,21 +188,21 @@ func (d *DB) checkCaches(ctx context.Context, r kv.Reader) iter.Seq2[Problem, er
 // byteStore keeps model replies or embeddings in one cache. Every entry is durable when Put returns (P6), and no
 // part of the logical state.
 type byteStore struct {
-	d     *DB // its log is there before the first call
+	state *state // its log is there before the first call
 	cache cache.Cache
 }
 
 // byteStore returns the store behind a cache; nil when that is off.
-func (d *DB) byteStore(kind CacheKind) llm.ByteStore {
-	if d.opts.ReadOnly || d.cacheLimit(kind) == 0 {
+func (s *state) byteStore(kind CacheKind) llm.ByteStore {
+	if s.opts.ReadOnly || s.cacheLimit(kind) == 0 {
 		return nil
 	}
-	return &byteStore{d, d.cache(kind)}
+	return &byteStore{s, s.cache(kind)}
 }
 
 // Get implements llm.ByteStore.
 func (s *byteStore) Get(_ context.Context, key string) ([]byte, bool, error) {
-	snap, err := s.d.log.View()
+	snap, err := s.state.View()
 	if err != nil {
 		return nil, false, err
 	}
@@ -220,6 +220,6 @@ func (s *byteStore) Put(ctx context.Context, key string, value []byte) error {
 func (s *byteStore) PutMany(ctx context.Context, keys []string, values [][]byte) error {
 	ctx, end := outlive(ctx, storeGrace)
 	defer end()
-	_, err := s.d.log.Update(ctx, changeCache, nil, func(b *kv.Batch) error { return s.cache.Put(b, keys, values) })
+	_, err := s.state.Update(ctx, changeCache, nil, func(b *kv.Batch) error { return s.cache.Put(b, keys, values) })
 	return err
 }

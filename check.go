@@ -33,20 +33,22 @@ func (p Problem) String() string {
 // whole database once or twice, while writers go on.
 func (d *DB) Check(ctx context.Context) iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
-		_, err := reading(ctx, d, "Check", func(ctx context.Context, r kv.Reader) (struct{}, error) { return struct{}{}, d.check(ctx, r, yield) })
+		_, err := reading(ctx, d, "Check", func(ctx context.Context, s *state, r kv.Reader) (struct{}, error) {
+			return struct{}{}, s.check(ctx, r, yield)
+		})
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(Problem{}, err)
 		}
 	}
 }
 
-func (d *DB) check(ctx context.Context, r kv.Reader, yield func(Problem, error) bool) error {
-	graphs, err := graph.List(r, defaultWorkspace)
+func (s *state) check(ctx context.Context, r kv.Reader, yield func(Problem, error) bool) error {
+	graphs, err := graph.List(r, s.name)
 	if err != nil {
 		return err
 	}
 	for _, name := range graphs {
-		g, err := graph.Open(r, defaultWorkspace, name)
+		g, err := graph.Open(r, s.name, name)
 		if err != nil {
 			return err
 		}
@@ -54,7 +56,7 @@ func (d *DB) check(ctx context.Context, r kv.Reader, yield func(Problem, error) 
 			return err
 		}
 	}
-	for p, err := range d.vectors.Check(ctx, r, defaultWorkspace) {
+	for p, err := range s.vectors.Check(ctx, r, s.name) {
 		if err != nil {
 			return err
 		}
@@ -62,7 +64,7 @@ func (d *DB) check(ctx context.Context, r kv.Reader, yield func(Problem, error) 
 			return errStopped
 		}
 	}
-	for p, err := range d.checkCaches(ctx, r) {
+	for p, err := range s.checkCaches(ctx, r) {
 		if err != nil {
 			return err
 		}
@@ -70,7 +72,7 @@ func (d *DB) check(ctx context.Context, r kv.Reader, yield func(Problem, error) 
 			return errStopped
 		}
 	}
-	return pass(d.pipe.Check(ctx, r), "index", "", yield)
+	return pass(s.pipe.Check(ctx, r), "index", "", yield)
 }
 
 // pass hands the problems of one part on.

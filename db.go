@@ -5,39 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
+	"sync/atomic"
 
-	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
-	"github.com/glimdb/db/query"
 	"github.com/glimdb/db/vector"
 	"github.com/glimdb/db/vector/hnsw"
 	"github.com/glimdb/db/vector/ivf"
 	"github.com/glimdb/db/wal"
 )
 
-// defaultWorkspace is the workspace that the methods of DB work in.
-const defaultWorkspace = ""
-
-// DB is an open database. Safe for any number of goroutines.
+// DB is an open database: a handle on one of its workspaces. Safe for any number of goroutines.
 type DB struct {
-	opts    Options
-	path    string
-	store   *kv.Store
-	log     *wal.Log
-	vectors *vector.Set
-	models  *models
-	pipe    *index.Pipeline
-	engine  *query.Engine
-
-	life  *life
-	close sync.Once
+	*core
+	name   string // of the workspace
+	root   bool   // returned by Open
+	closed atomic.Bool
 }
 
-// Open opens the database in directory path, creating it when absent. It reads vectors into memory, in time
-// and memory proportional to them, and rebuilds nothing. Options are checked before the directory is
-// touched.
+// Open opens the database in directory path, creating it when absent. It reads the vectors of the workspace
+// Options.Workspace into memory, in time and memory proportional to them, and rebuilds nothing. Options are checked
+// before the directory is touched.
 //
 // Errors: one *OptionError (ErrOption) for each option out of range, joined; ErrLocked within a second;
 // ErrFormat for a directory of another program or version, which is left as it is; ErrCorrupt; ErrDiskFull;
@@ -65,16 +53,16 @@ func Open(path string, opts ...Option) (*DB, error) {
 // prepare checks all options.
 func prepare(path string, o Options) (*DB, error) {
 	o, err := o.withDefaults()
-	d := &DB{opts: o, path: path, life: newLife()}
-	models, merr := newModels(o, d)
+	c := &core{opts: o, path: path, life: newLife(), limits: newLimits(o)}
+	models, merr := newModels(o, &state{core: c, name: o.Workspace})
 	if path == "" {
 		err = errors.Join(&OptionError{Field: "path", Value: `""`, Want: "a directory"}, err)
 	}
 	if err := errors.Join(err, merr); err != nil {
 		return nil, err
 	}
-	d.models = models
-	return d, nil
+	c.configured = models.names()
+	return &DB{core: c, name: o.Workspace, root: true}, nil
 }
 
 func (d *DB) open() (err error) {
@@ -90,20 +78,20 @@ func (d *DB) open() (err error) {
 	if err = d.checkFormat(d.life.ctx); err != nil {
 		return err
 	}
-	snap, err := d.log.View()
-	if err != nil {
-		return err
-	}
 	set := vector.SetOptions{NewIndex: newIndex, Oldest: d.store.OldestLSN, Store: d.store, ExactBytes: o.Vectors.ExactBytes,
 		MemoryBytes: o.Vectors.MemoryBytes, RecallSample: o.Vectors.RecallSample, Logger: o.Logger}
 	if !o.ReadOnly {
 		set.Update = d.log.Update
 	}
-	d.vectors, err = vector.OpenSet(snap, set)
-	if err = errors.Join(err, snap.Close()); err != nil {
+	if d.vectors, err = vector.OpenSet(nil, set); err != nil {
 		return err
 	}
-	return d.wire()
+	_, _, leave, err := d.enter(d.life.ctx, reads)
+	if err != nil {
+		return err
+	}
+	leave()
+	return nil
 }
 
 // newIndex makes the index that a collection's configuration names.
@@ -114,39 +102,24 @@ func newIndex(o vector.IndexOptions) vector.Index {
 	return hnsw.Factory(o)
 }
 
-func (d *DB) wire() (err error) {
-	o := d.opts
-	d.pipe, err = index.New(index.Config{
-		Updater: d.log, Vectors: d.vectors, Workspace: defaultWorkspace,
-		Extractor: d.models.extractor, Summarizer: d.models.summarizer,
-		Embedder: d.models.embedder, Tokenizer: d.models.tokenizer,
-		Layout: vector.Config{Kind: o.Vectors.Kind, Quantization: o.Vectors.Quantization,
-			M: o.Vectors.M, EfConstruction: o.Vectors.EfConstruction,
-			ExtendCandidates: o.Vectors.ExtendCandidates, KeepPruned: o.Vectors.KeepPruned},
-		Admit: d.stampModels, Options: o.Index, Now: o.Now, Logger: o.Logger,
-	})
-	if err != nil {
-		return err
-	}
-	d.engine, err = query.New(query.Config{
-		View: d.log.View, Vectors: d.vectors, Workspace: defaultWorkspace,
-		Embedder: d.models.embedder, Tokenizer: d.models.tokenizer,
-		Keyworder: d.models.keyworder, Keyword: d.models.keyword, Language: o.Language,
-		Answer: d.models.answer, Reranker: d.models.reranker, Views: d.pipe,
-		KeywordCache: d.models.keywords, AnswerCache: d.models.answers,
-		Defaults: o.Query, Now: o.Now, Logger: o.Logger,
-	})
-	return err
-}
-
 // Close ends the waits of running calls, waits for the calls and for background work, and releases the
 // directory. Code of the caller that runs inside a call (the function of a View, the body of a loop over
 // Documents, Check or Changes, a writer or reader of a dump) cannot be ended: Close waits a second for it,
 // then ends the views that are left open and names them in its error; their next step fails with ErrClosed.
 // The function of an Update is waited for: do not call Close in it. Close is idempotent; calls at the same
-// time wait for the first, which alone returns an error. Every later call of another method returns
-// ErrClosed.
+// time wait for the first, which alone returns an error. Every later call of another method, through whatever
+// handle, returns ErrClosed.
+//
+// Close of a handle that Workspace returned ends that handle and nothing else: its later calls return ErrClosed, the
+// running ones go on. Once no call runs in its workspace, through whatever handle, what memory holds of the workspace is
+// released; a later call through another handle reads it in again.
 func (d *DB) Close() (err error) {
+	if !d.root {
+		if !d.closed.Swap(true) {
+			d.retire(d.name)
+		}
+		return nil
+	}
 	d.close.Do(func() {
 		if err = errors.Join(d.life.end(), d.release()); err != nil {
 			err = fmt.Errorf("db: close %s: %w", d.path, err)
@@ -181,7 +154,7 @@ func (d *DB) LSN() kv.LSN { return d.log.LSN() }
 // reading.
 func (d *DB) Changes(ctx context.Context, since kv.LSN) iter.Seq2[wal.Change, error] {
 	return func(yield func(wal.Change, error) bool) {
-		ctx, leave, err := d.host(ctx, "Changes", reads)
+		ctx, leave, err := d.visit(ctx, "Changes", reads)
 		if err != nil {
 			yield(wal.Change{}, err)
 			return
@@ -198,7 +171,7 @@ func (d *DB) Changes(ctx context.Context, since kv.LSN) iter.Seq2[wal.Change, er
 // TruncateChanges drops the change records of the commits up to and with upTo, at a cost that does not depend
 // on their number. Nothing else is lost with them.
 func (d *DB) TruncateChanges(ctx context.Context, upTo kv.LSN) error {
-	ctx, leave, err := d.enter(ctx, writes)
+	ctx, leave, err := d.visit(ctx, "TruncateChanges", writes)
 	if err != nil {
 		return err
 	}
@@ -206,10 +179,10 @@ func (d *DB) TruncateChanges(ctx context.Context, upTo kv.LSN) error {
 	return because(ctx, d.log.Truncate(ctx, upTo))
 }
 
-// Settle waits until the vector indexes have taken in every committed vector. Searches are exact about
-// committed vectors without it; it only moves the work.
+// Settle waits until the vector indexes of the workspaces in memory have taken in every committed vector. Searches are
+// exact about committed vectors without it; it only moves the work.
 func (d *DB) Settle(ctx context.Context) error {
-	ctx, leave, err := d.enter(ctx, reads)
+	ctx, _, leave, err := d.enter(ctx, reads)
 	if err != nil {
 		return err
 	}
@@ -217,12 +190,12 @@ func (d *DB) Settle(ctx context.Context) error {
 	return because(ctx, d.vectors.Settle(ctx))
 }
 
-// Compact gives back what deleted and replaced data still takes, in memory and on disk: vectors as
-// vector.Collection.Compact does, then every key. It costs reading and writing the whole database once, beside
+// Compact gives back what deleted and replaced data still takes, in memory and on disk: vectors of the workspaces in
+// memory as vector.Collection.Compact does, then every key of every workspace. It costs reading and writing the whole database once, beside
 // other work, and a copy of the largest collection in memory. What open views show stays. It is never needed:
 // the same happens bit by bit.
 func (d *DB) Compact(ctx context.Context) error {
-	ctx, leave, err := d.enter(ctx, writes)
+	ctx, _, leave, err := d.enter(ctx, writes)
 	if err != nil {
 		return err
 	}
@@ -237,7 +210,10 @@ func (d *DB) Compact(ctx context.Context) error {
 	return because(ctx, d.store.Compact(ctx, nil, behind))
 }
 
-// Models tells which models are configured; Stats tells those of the stored documents, too.
-func (d *DB) Models() ModelInfo { return d.models.names() }
-
-var _ index.Updater = (*wal.Log)(nil)
+// Models tells which models are in use; Stats tells those of the stored documents, too.
+func (d *DB) Models() ModelInfo {
+	if s := d.life.inMemory(d.name); s != nil {
+		return s.models.names()
+	}
+	return d.configured
+}

@@ -79,8 +79,8 @@ type vectorRecord struct {
 // key-value spaces, graphs, collections, documents with texts, chunks, sources and statuses. Caches of
 // model replies, LSNs and internal ids are no part of it. Load reads it back.
 func (d *DB) Dump(ctx context.Context, w io.Writer, o DumpOptions) error {
-	_, err := reading(ctx, d, "Dump", func(ctx context.Context, r kv.Reader) (struct{}, error) {
-		x := &dumper{ctx: ctx, d: d, r: r, w: dump.NewWriter(w, dump.Options{Logical: o.Logical})}
+	_, err := reading(ctx, d, "Dump", func(ctx context.Context, s *state, r kv.Reader) (struct{}, error) {
+		x := &dumper{ctx: ctx, s: s, r: r, w: dump.NewWriter(w, dump.Options{Logical: o.Logical})}
 		for _, part := range []func() error{x.kv, x.graphs, x.collections, x.documents, x.models} {
 			if err := part(); err != nil {
 				return struct{}{}, err
@@ -96,7 +96,7 @@ func (d *DB) Dump(ctx context.Context, w io.Writer, o DumpOptions) error {
 
 type dumper struct {
 	ctx context.Context
-	d   *DB
+	s   *state
 	r   kv.Reader
 	w   *dump.Writer
 	// documented: some document exists, so the models it is bound to are part of the state.
@@ -104,7 +104,7 @@ type dumper struct {
 }
 
 func (x *dumper) kv() error {
-	prefix := space.In(defaultWorkspace, space.User)
+	prefix := space.In(x.s.name, space.User)
 	c, err := x.r.Cursor(prefix, codec.PrefixEnd(prefix))
 	if err != nil {
 		return err
@@ -125,13 +125,13 @@ func (x *dumper) kv() error {
 // graphs writes graphs, then all nodes, then all edges. The knowledge graph exists in the logical state
 // only while it holds something: the first document creates it, and the last one's delete leaves it empty.
 func (x *dumper) graphs() error {
-	names, err := graph.List(x.r, defaultWorkspace)
+	names, err := graph.List(x.r, x.s.name)
 	if err != nil {
 		return err
 	}
 	var open []*graph.Graph
 	for _, name := range names {
-		g, err := graph.Open(x.r, defaultWorkspace, name)
+		g, err := graph.Open(x.r, x.s.name, name)
 		if err != nil {
 			return err
 		}
@@ -173,14 +173,14 @@ func (x *dumper) graphs() error {
 }
 
 func (x *dumper) collections() error {
-	names, err := x.d.vectors.Names(x.r, defaultWorkspace)
+	names, err := x.s.vectors.Names(x.r, x.s.name)
 	if err != nil {
 		return err
 	}
 	var open []*vector.Collection
 	var kept []string
 	for _, name := range names {
-		c, err := x.d.vectors.Collection(x.r, defaultWorkspace, name)
+		c, err := x.s.vectors.Collection(x.r, x.s.name, name)
 		if err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (x *dumper) collections() error {
 
 // documents writes what index owns, in its order: keyless records.
 func (x *dumper) documents() error {
-	for e, err := range index.Export(x.r, defaultWorkspace) {
+	for e, err := range index.Export(x.r, x.s.name) {
 		if err == nil {
 			err = x.ctx.Err()
 		}
@@ -240,7 +240,7 @@ func (x *dumper) models() error {
 	if !x.documented {
 		return nil
 	}
-	s, err := readStamp(x.r)
+	s, err := readStamp(x.r, x.s.name)
 	if err != nil {
 		return err
 	}

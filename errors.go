@@ -32,6 +32,8 @@ var (
 	ErrFormat = kv.ErrFormat
 	// ErrOption: an option is out of range; *OptionError names it.
 	ErrOption = errors.New("db: invalid option")
+	// ErrDropped: the workspace of the call was dropped while it ran.
+	ErrDropped = errors.New("db: the workspace was dropped")
 	// ErrBusy: Load was called beside a write or another Load, a write beside a Load, or Reembed beside another.
 	ErrBusy = errors.New("db: busy")
 )
@@ -87,7 +89,7 @@ var (
 
 // Errors of transactions.
 var (
-	// ErrNotFound: a key, node, edge, vector, collection, graph or document is absent.
+	// ErrNotFound: a key, node, edge, vector, collection, graph, document or workspace is absent.
 	ErrNotFound = kv.ErrNotFound
 	// ErrTooLarge: a document, key, value or batch exceeds its limit.
 	ErrTooLarge = kv.ErrTooLarge

@@ -235,6 +235,9 @@ var reach = map[string]struct {
 	"ErrField": {db.ErrField, func(t *testing.T) error {
 		return second(openTest(t, testOptions(nil)).CreateEntity(ctx, index.NewEntity{Name: "Mira", Description: " "}))
 	}},
+	"ErrDropped": {db.ErrDropped, func(t *testing.T) error {
+		return dropped(t, llm.PurposeExtract, func(d *db.DB) error { return second(d.Insert(ctx, doc("b", "E Ann (held)"))) })
+	}},
 	"ErrNotEmpty": {db.ErrNotEmpty, func(t *testing.T) error {
 		d := openTest(t, testOptions(nil))
 		update(t, d, func(tx *db.Tx) error { return tx.KV("x").Put([]byte("k"), nil) })

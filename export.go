@@ -106,9 +106,9 @@ func (d *DB) Export(ctx context.Context, w io.Writer, o ExportOptions) (ExportRe
 	if err != nil {
 		return ExportResult{}, err
 	}
-	res, err := reading(ctx, d, "Export", func(ctx context.Context, r kv.Reader) (ExportResult, error) {
-		x := &exporter{ctx: ctx, r: r, w: w, o: o, res: ExportResult{LSN: r.LSN()}}
-		if x.graph, err = graph.Open(r, defaultWorkspace, record.GraphName); ignore(err, ErrNotFound) != nil {
+	res, err := reading(ctx, d, "Export", func(ctx context.Context, s *state, r kv.Reader) (ExportResult, error) {
+		x := &exporter{ctx: ctx, ws: s.name, r: r, w: w, o: o, res: ExportResult{LSN: r.LSN()}}
+		if x.graph, err = graph.Open(r, x.ws, record.GraphName); ignore(err, ErrNotFound) != nil {
 			return x.res, err
 		}
 		if o.Format == ExportGraphML {
@@ -130,6 +130,7 @@ func (d *DB) Export(ctx context.Context, w io.Writer, o ExportOptions) (ExportRe
 // exporter is one Export call.
 type exporter struct {
 	ctx   context.Context
+	ws    string
 	r     kv.Reader
 	w     io.Writer
 	o     ExportOptions
@@ -265,7 +266,7 @@ func (x *exporter) relations() iter.Seq2[[]any, error] {
 
 func (x *exporter) sources() iter.Seq2[[]any, error] {
 	return func(yield func([]any, error) bool) {
-		for s, err := range index.Statements(x.r, defaultWorkspace) {
+		for s, err := range index.Statements(x.r, x.ws) {
 			row := []any{s.Object, s.Kind, s.Names, s.Document, s.Chunk, s.Path, s.Type, s.Description, s.Keywords, any(nil)}
 			if s.Kind == "relation" {
 				row[len(row)-1] = s.Weight

@@ -115,14 +115,14 @@ func (x *exporter) containment(g *export.GraphML) error {
 
 // origins calls f with every document, and with each of its chunks.
 func (x *exporter) origins(f func(doc, chunk string) error) error {
-	for doc, err := range index.Documents(x.r, defaultWorkspace, index.Filter{}) {
+	for doc, err := range index.Documents(x.r, x.ws, index.Filter{}) {
 		if err == nil {
 			err = f(doc.ID, "")
 		}
 		if err != nil {
 			return err
 		}
-		for c, err := range index.Chunks(x.r, defaultWorkspace, doc.ID, 0) {
+		for c, err := range index.Chunks(x.r, x.ws, doc.ID, 0) {
 			if err == nil {
 				err = x.ctx.Err()
 			}

@@ -32,12 +32,12 @@ const changeLoad = "load"
 // Errors: ErrNotEmpty, ErrMismatch, ErrBusy, ErrFormat (the stream is no dump, or one of another version),
 // ErrDump (cut off, changed, or holding a record that cannot be), and those of reading r.
 func (d *DB) Load(ctx context.Context, r io.Reader) (records int, err error) {
-	ctx, leave, err := d.host(ctx, "Load", loads)
+	ctx, s, leave, err := d.host(ctx, "Load", loads)
 	if err != nil {
 		return 0, err
 	}
 	defer leave()
-	l := &loader{ctx: ctx, d: d, graphs: make(map[string]*graph.Graph), collections: make(map[string]*vector.Collection)}
+	l := &loader{ctx: ctx, s: s, graphs: make(map[string]*graph.Graph), collections: make(map[string]*vector.Collection)}
 	if err := l.begin(); err != nil {
 		return 0, fmt.Errorf("db: load: %w", err)
 	}
@@ -46,7 +46,7 @@ func (d *DB) Load(ctx context.Context, r io.Reader) (records int, err error) {
 		err = l.commit(true)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("db: load: %w", errors.Join(dumpError(because(ctx, err)), d.unload()))
+		return 0, fmt.Errorf("db: load: %w", errors.Join(dumpError(because(ctx, err)), s.unload()))
 	}
 	return l.n, nil
 }
@@ -65,7 +65,7 @@ func dumpError(err error) error {
 // loader stages records in commits of about loadBytes.
 type loader struct {
 	ctx         context.Context
-	d           *DB
+	s           *state
 	n           int
 	pending     []dump.Record
 	size        int
@@ -77,25 +77,20 @@ type loader struct {
 
 // begin marks the store as being loaded.
 func (l *loader) begin() error {
-	_, err := l.d.log.Update(l.ctx, changeLoad, nil, func(b *kv.Batch) error {
-		s, err := readStamp(b)
+	_, err := l.s.Update(l.ctx, changeLoad, nil, func(b *kv.Batch) error {
+		s, err := readStamp(b, l.s.name)
 		if err != nil {
 			return err
 		}
-		prefix := space.Prefix(defaultWorkspace)
-		c, err := b.Cursor(prefix, codec.PrefixEnd(prefix))
+		empty, err := holdsNothing(b, l.s.name)
 		if err != nil {
 			return err
 		}
-		full := s.Embedder != "" || c.First()
-		if err := errors.Join(c.Err(), c.Close()); err != nil {
-			return err
-		}
-		if full {
+		if s.Embedder != "" || !empty {
 			return ErrNotEmpty
 		}
 		s.Loading = true
-		return writeStamp(b, s)
+		return writeStamp(b, l.s.name, s)
 	})
 	return err
 }
@@ -121,7 +116,7 @@ func (l *loader) records(r io.Reader) error {
 }
 
 func (l *loader) commit(last bool) error {
-	_, err := l.d.log.Update(l.ctx, changeLoad, nil, func(b *kv.Batch) error {
+	_, err := l.s.Update(l.ctx, changeLoad, nil, func(b *kv.Batch) error {
 		for i := range l.pending {
 			rec := &l.pending[i]
 			if err := l.stage(b, rec); err != nil {
@@ -142,7 +137,7 @@ func (l *loader) commit(last bool) error {
 
 // finish checks the models and takes the mark away.
 func (l *loader) finish(b *kv.Batch) error {
-	s, err := readStamp(b)
+	s, err := readStamp(b, l.s.name)
 	if err != nil {
 		return err
 	}
@@ -152,14 +147,17 @@ func (l *loader) finish(b *kv.Batch) error {
 			return errors.New("the dump holds documents but no models record")
 		}
 		s.Tokenizer, s.Embedder, s.Dim = l.models.Tokenizer, l.models.Embedder, l.models.Dim
-		if err := s.compare(l.d.models.names()); err != nil {
+		if err := s.compare(l.s.models.names()); err != nil {
 			return err
 		}
-		if err := l.d.pipe.CreateStores(b); err != nil {
+		if err := l.s.pipe.CreateStores(b); err != nil {
 			return err
 		}
 	}
-	return writeStamp(b, s)
+	if s == (stamp{}) { // of a workspace without documents
+		return b.Delete(stampKey(l.s.name))
+	}
+	return writeStamp(b, l.s.name, s)
 }
 
 func (l *loader) stage(b *kv.Batch, rec *dump.Record) error {
@@ -179,7 +177,7 @@ func (l *loader) stage(b *kv.Batch, rec *dump.Record) error {
 		if err := rec.Decode(&v, nil); err != nil {
 			return err
 		}
-		key := append(codec.AppendKeyString(space.In(defaultWorkspace, space.User), rec.Key[0]), rec.Key[1]...)
+		key := append(codec.AppendKeyString(space.In(l.s.name, space.User), rec.Key[0]), rec.Key[1]...)
 		return b.SetText(key, []byte(v.Value))
 	case kindGraph, kindNode, kindEdge:
 		return l.graph(b, rec)
@@ -201,7 +199,7 @@ func (l *loader) entry(b *kv.Batch, rec *dump.Record) error {
 			return err
 		}
 	}
-	return index.Import(b, defaultWorkspace, rec.Kind, value)
+	return index.Import(b, l.s.name, rec.Kind, value)
 }
 
 func (l *loader) graph(b *kv.Batch, rec *dump.Record) error {
@@ -211,7 +209,7 @@ func (l *loader) graph(b *kv.Batch, rec *dump.Record) error {
 		if err := rec.Decode(&v, nil); err != nil {
 			return err
 		}
-		g, err := graph.Create(b, defaultWorkspace, name, graph.Config{Directed: v.Directed})
+		g, err := graph.Create(b, l.s.name, name, graph.Config{Directed: v.Directed})
 		l.graphs[name] = g
 		return err
 	}
@@ -261,7 +259,7 @@ func (l *loader) vector(b *kv.Batch, rec *dump.Record) error {
 		if err != nil {
 			return err
 		}
-		coll, err := l.d.vectors.Create(b, defaultWorkspace, name, c)
+		coll, err := l.s.vectors.Create(b, l.s.name, name, c)
 		l.collections[name] = coll
 		return err
 	}
@@ -281,34 +279,28 @@ func (l *loader) vector(b *kv.Batch, rec *dump.Record) error {
 }
 
 // unload takes away what a failed Load left.
-func (d *DB) unload() error {
-	_, err := d.log.Update(context.WithoutCancel(d.life.ctx), changeLoad, nil, func(b *kv.Batch) error {
-		names, err := d.vectors.Names(b, defaultWorkspace)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			if err := d.vectors.Drop(b, defaultWorkspace, name); err != nil {
-				return err
-			}
-		}
-		return clearLoading(b)
+func (s *state) unload() error {
+	_, err := s.Update(context.WithoutCancel(s.life.ctx), changeLoad, nil, func(b *kv.Batch) error {
+		return errors.Join(s.vectors.DropWorkspace(b, s.name), clearWorkspace(b, s.name))
 	})
 	return err
 }
 
-// clearLoading empties the workspace of a store that is marked as being loaded.
-func clearLoading(b *kv.Batch) error {
-	s, err := readStamp(b)
-	if err != nil || !s.Loading {
+// endLoading empties the workspace when a Load of it was interrupted.
+func (s *state) endLoading(ctx context.Context) error {
+	snap, err := s.log.View()
+	if err != nil {
 		return err
 	}
-	prefix := space.Prefix(defaultWorkspace)
-	if err := b.DeleteRange(prefix, codec.PrefixEnd(prefix)); err != nil {
+	bound, err := readStamp(snap, s.name)
+	if err = errors.Join(err, snap.Close()); err != nil || !bound.Loading {
 		return err
 	}
-	s.Loading = false
-	return writeStamp(b, s)
+	if s.opts.ReadOnly {
+		return fmt.Errorf("%w: a load was interrupted; open the database for writing once, which cleans up", ErrReadOnly)
+	}
+	_, err = s.Update(ctx, changeLoad, nil, func(b *kv.Batch) error { return clearWorkspace(b, s.name) })
+	return err
 }
 
 // named sets v to the value up to last that is called name; no name is the zero value.

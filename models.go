@@ -48,7 +48,7 @@ type models struct {
 
 // newModels makes the models that o asks for. It makes no call. Errors: one *OptionError for each option
 // out of range, joined.
-func newModels(o Options, d *DB) (*models, error) {
+func newModels(o Options, s *state) (*models, error) {
 	m := &models{tokenizer: o.Models.Tokenizer, meter: &llm.Meter{}}
 	if m.tokenizer == nil {
 		m.tokenizer = token.Default()
@@ -66,21 +66,19 @@ func newModels(o Options, d *DB) (*models, error) {
 	if err := checkDim("Models.Embedder", embedder); err != nil {
 		errs = append(errs, err)
 	}
-	// Chat calls share one limit, in which queries overtake indexing; embeddings have their own, and so has
-	// reranking, so that none starves another.
 	chain := llm.Chain{Meter: m.meter, Retry: llm.RetryPolicy{Attempts: 1 + max(0, o.ModelRetries), Logger: o.Logger},
-		Limiter: llm.NewLimiter(o.ModelConcurrency), Timeout: o.ModelTimeout, Cache: llm.CacheOptions{Logger: o.Logger}}
+		Limiter: s.limits.chat, Timeout: o.ModelTimeout, Cache: llm.CacheOptions{Logger: o.Logger}}
 	extracting, summing, vectors := chain, chain, chain
-	vectors.Limiter = llm.NewLimiter(o.ModelConcurrency)
+	vectors.Limiter = s.limits.vectors
 	vectors.Batch = llm.BatchOptions{Texts: o.EmbedBatch}
-	extracting.Store, summing.Store = d.byteStore(CacheExtract), d.byteStore(CacheSummary)
-	m.keywords, m.answers = d.byteStore(CacheKeywords), d.byteStore(CacheAnswer)
+	extracting.Store, summing.Store = s.byteStore(CacheExtract), s.byteStore(CacheSummary)
+	m.keywords, m.answers = s.byteStore(CacheKeywords), s.byteStore(CacheAnswer)
 	if o.Models.Embedder != nil { // the offline embedder costs less than a look-up
-		vectors.Store = d.byteStore(CacheEmbed)
+		vectors.Store = s.byteStore(CacheEmbed)
 	}
 	m.vectors = vectors
 	m.embedder = vectors.Embedder(embedder)
-	m.reranker = rerankChain(chain, o).Reranker(o.Models.Reranker)
+	m.reranker = s.limits.rerankChain(chain, o).Reranker(o.Models.Reranker)
 	if m.reranker == nil && o.Models.Embedder == nil {
 		m.reranker = query.NewOfflineReranker() // where vectors are lexical, so is the order of passages
 	}
@@ -99,11 +97,19 @@ func newModels(o Options, d *DB) (*models, error) {
 	return m, nil
 }
 
+// limits bound the calls in flight of a database, of all workspaces together. Chat calls share one, in which queries
+// overtake indexing; embeddings have their own, and so has reranking, so that none starves another.
+type limits struct{ chat, vectors, rerank *llm.Limiter }
+
+func newLimits(o Options) limits {
+	return limits{llm.NewLimiter(o.ModelConcurrency), llm.NewLimiter(o.ModelConcurrency), llm.NewLimiter(o.ModelConcurrency)}
+}
+
 // rerankChain is chain for calls of which a question waits for each and can do without any.
-func rerankChain(chain llm.Chain, o Options) llm.Chain {
+func (l limits) rerankChain(chain llm.Chain, o Options) llm.Chain {
 	const attempts = 3
 	chain.Retry.Attempts = min(chain.Retry.Attempts, attempts)
-	chain.Limiter, chain.Timeout = llm.NewLimiter(o.ModelConcurrency), o.RerankTimeout
+	chain.Limiter, chain.Timeout = l.rerank, o.RerankTimeout
 	return chain
 }
 

@@ -23,6 +23,8 @@ type Options struct {
 	FS vfs.FS
 	// ReadOnly opens an existing database without writing anything.
 	ReadOnly bool
+	// Workspace is the one that the DB of Open works in; "" is the default workspace. See DB.Workspace.
+	Workspace string
 	// CacheBytes is the storage engine's block cache; 0: 64 MiB, at least 1 MiB. Memtables count against it.
 	CacheBytes int64
 	// MemTableBytes is the size of one memtable; 0: 8 MiB, range 64 KiB to 1 GiB. Four of them may exist
@@ -196,6 +198,9 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.RerankTimeout, defaultRerankTimeout)
 	setDefault(&o.ModelRetries, defaultModelRetries)
 	setDefault(&o.EmbedBatch, defaultEmbedBatch)
+	if err := checkWorkspace("Workspace", o.Workspace); err != nil {
+		errs = append(errs, err)
+	}
 	check(o.CacheBytes == 0 || o.CacheBytes >= minCacheBytes, "CacheBytes", o.CacheBytes, "0 or at least %d", minCacheBytes)
 	check(o.MemTableBytes == 0 || minMemTableBytes <= o.MemTableBytes && o.MemTableBytes <= maxMemTableBytes,
 		"MemTableBytes", o.MemTableBytes, "0 or %d to %d", minMemTableBytes, maxMemTableBytes)

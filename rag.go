@@ -40,7 +40,11 @@ func (d *DB) Put(ctx context.Context, docs ...index.Document) (index.Receipt, er
 }
 
 func (d *DB) write(ctx context.Context, docs []index.Document, policy index.Policy) (index.Receipt, error) {
-	r, err := d.offer(ctx, policy, docs)
+	return writing(ctx, d, func(ctx context.Context, s *state) (index.Receipt, error) { return s.write(ctx, docs, policy) })
+}
+
+func (s *state) write(ctx context.Context, docs []index.Document, policy index.Policy) (index.Receipt, error) {
+	r, err := s.offer(ctx, docs, policy)
 	if err != nil {
 		return r, err
 	}
@@ -59,22 +63,25 @@ func (d *DB) write(ctx context.Context, docs []index.Document, policy index.Poli
 			causes[p.Document] = p.Err
 		}
 	}
-	s, err := d.Process(ctx, index.ProcessOptions{IDs: ids, Progress: note})
-	if err == nil && s.Failed > 0 {
-		err = &ProcessError{Summary: s, Causes: causes}
+	sum, err := s.process(ctx, index.ProcessOptions{IDs: ids, Progress: note})
+	if err == nil && sum.Failed > 0 {
+		err = &ProcessError{Summary: sum, Causes: causes}
 	}
 	return r, err
 }
 
 // offer enqueues documents that this call will process. Where it may wait for room it makes room itself.
-func (d *DB) offer(ctx context.Context, policy index.Policy, docs []index.Document) (index.Receipt, error) {
+func (s *state) offer(ctx context.Context, docs []index.Document, policy index.Policy) (index.Receipt, error) {
+	if len(docs) == 0 {
+		return index.Receipt{}, nil
+	}
 	for {
-		r, err := d.enqueue(ctx, policy, docs, d.pipe.Offer)
+		r, err := s.pipe.Offer(ctx, docs, policy)
 		full, ok := errors.AsType[*index.QueueFullError](err)
-		if !ok || !d.opts.Index.WaitWhenFull || full.Adding > full.Limit {
+		if !ok || !s.opts.Index.WaitWhenFull || full.Adding > full.Limit {
 			return r, err
 		}
-		if _, err := d.Process(ctx, index.ProcessOptions{}); err != nil {
+		if _, err := s.process(ctx, index.ProcessOptions{}); err != nil {
 			return index.Receipt{}, err
 		}
 	}
@@ -83,16 +90,11 @@ func (d *DB) offer(ctx context.Context, policy index.Policy, docs []index.Docume
 // Enqueue stores documents durably for Process, in milliseconds and without any model call. When more would wait than
 // Index.MaxPending the call is refused with ErrQueueFull or, with Index.WaitWhenFull, waits for others to be done.
 func (d *DB) Enqueue(ctx context.Context, policy index.Policy, docs ...index.Document) (index.Receipt, error) {
-	return d.enqueue(ctx, policy, docs, d.pipe.Enqueue)
-}
-
-func (d *DB) enqueue(ctx context.Context, policy index.Policy, docs []index.Document,
-	take func(context.Context, []index.Document, index.Policy) (index.Receipt, error)) (index.Receipt, error) {
-	return writing(ctx, d, func(ctx context.Context) (index.Receipt, error) {
+	return writing(ctx, d, func(ctx context.Context, s *state) (index.Receipt, error) {
 		if len(docs) == 0 {
 			return index.Receipt{}, nil
 		}
-		return take(ctx, docs, policy)
+		return s.pipe.Enqueue(ctx, docs, policy)
 	})
 }
 
@@ -100,12 +102,14 @@ func (d *DB) enqueue(ctx context.Context, policy index.Policy, docs []index.Docu
 // and several at a time. Documents that fail are counted in the summary with their reasons. With Follow it is a
 // worker in the background, which ends with its context or the database.
 func (d *DB) Process(ctx context.Context, o index.ProcessOptions) (index.Summary, error) {
-	return writing(ctx, d, func(ctx context.Context) (index.Summary, error) {
-		if err := d.mayEmbed(); err != nil {
-			return index.Summary{}, err
-		}
-		return d.pipe.Process(ctx, o)
-	})
+	return writing(ctx, d, func(ctx context.Context, s *state) (index.Summary, error) { return s.process(ctx, o) })
+}
+
+func (s *state) process(ctx context.Context, o index.ProcessOptions) (index.Summary, error) {
+	if err := s.mayEmbed(); err != nil {
+		return index.Summary{}, err
+	}
+	return s.pipe.Process(ctx, o)
 }
 
 // ProcessError tells that some documents of an Insert or Put could not be processed. errors.Is and
@@ -142,34 +146,34 @@ func (e *ProcessError) Unwrap() []error {
 // is as if they had never been there. If any id is unknown nothing is deleted and errors.Is finds
 // ErrNotFound.
 func (d *DB) Delete(ctx context.Context, ids ...string) (index.DeleteResult, error) {
-	return d.remove(ctx, func(ctx context.Context) (index.DeleteResult, error) { return d.pipe.Delete(ctx, ids...) })
+	return d.remove(ctx, func(ctx context.Context, s *state) (index.DeleteResult, error) { return s.pipe.Delete(ctx, ids...) })
 }
 
 // DeleteMatching deletes the documents that f selects as Delete does, in one commit or, where their texts are larger
 // than 16 MiB together, in several. A filter that selects everything is refused.
 func (d *DB) DeleteMatching(ctx context.Context, f index.Filter) (index.DeleteResult, error) {
-	return d.remove(ctx, func(ctx context.Context) (index.DeleteResult, error) { return d.pipe.DeleteMatching(ctx, f) })
+	return d.remove(ctx, func(ctx context.Context, s *state) (index.DeleteResult, error) { return s.pipe.DeleteMatching(ctx, f) })
 }
 
-func (d *DB) remove(ctx context.Context, call func(context.Context) (index.DeleteResult, error)) (index.DeleteResult, error) {
-	return writing(ctx, d, func(ctx context.Context) (index.DeleteResult, error) {
-		if err := d.mayEmbed(); err != nil {
+func (d *DB) remove(ctx context.Context, call func(context.Context, *state) (index.DeleteResult, error)) (index.DeleteResult, error) {
+	return writing(ctx, d, func(ctx context.Context, s *state) (index.DeleteResult, error) {
+		if err := s.mayEmbed(); err != nil {
 			return index.DeleteResult{}, err
 		}
-		return call(ctx)
+		return call(ctx, s)
 	})
 }
 
 // Retry puts documents back into the queue that failed, or for which a reply of the model was cut off or of no use, all
 // of them when none is named, and returns the ids that now wait for Process.
 func (d *DB) Retry(ctx context.Context, ids ...string) ([]string, error) {
-	return writing(ctx, d, func(ctx context.Context) ([]string, error) { return d.pipe.Retry(ctx, ids...) })
+	return writing(ctx, d, func(ctx context.Context, s *state) ([]string, error) { return s.pipe.Retry(ctx, ids...) })
 }
 
 // Document returns a document's status with counts and reasons, or an error that ErrNotFound matches.
 func (d *DB) Document(ctx context.Context, id string) (index.Info, error) {
-	return reading(ctx, d, "Document", func(_ context.Context, r kv.Reader) (index.Info, error) {
-		i, err := index.GetInfo(r, defaultWorkspace, id)
+	return reading(ctx, d, "Document", func(_ context.Context, s *state, r kv.Reader) (index.Info, error) {
+		i, err := index.GetInfo(r, s.name, id)
 		return d.priced(i), err
 	})
 }
@@ -184,14 +188,14 @@ func (d *DB) priced(i index.Info) index.Info {
 
 // Text returns a document's visible text as it was stored: cleaned, spans of chunks refer to it.
 func (d *DB) Text(ctx context.Context, id string) (string, error) {
-	return reading(ctx, d, "Text", func(_ context.Context, r kv.Reader) (string, error) { return index.Text(r, defaultWorkspace, id) })
+	return reading(ctx, d, "Text", func(_ context.Context, s *state, r kv.Reader) (string, error) { return index.Text(r, s.name, id) })
 }
 
 // Documents yields the documents that f selects, of one view.
 func (d *DB) Documents(ctx context.Context, f index.Filter) iter.Seq2[index.Info, error] {
-	return listing(ctx, d, "Documents", func(r kv.Reader) iter.Seq2[index.Info, error] {
+	return listing(ctx, d, "Documents", func(s *state, r kv.Reader) iter.Seq2[index.Info, error] {
 		return func(yield func(index.Info, error) bool) {
-			for i, err := range index.Documents(r, defaultWorkspace, f) {
+			for i, err := range index.Documents(r, s.name, f) {
 				if !yield(d.priced(i), err) {
 					return
 				}
@@ -204,16 +208,16 @@ func (d *DB) Documents(ctx context.Context, f index.Filter) iter.Seq2[index.Info
 // the first). A page is a loop that is left; the next one begins where it ended. None is yielded beyond the last and
 // for a document that waits for the first time; an unknown document is an error that ErrNotFound matches.
 func (d *DB) Chunks(ctx context.Context, id string, from int) iter.Seq2[index.Chunk, error] {
-	return listing(ctx, d, "Chunks", func(r kv.Reader) iter.Seq2[index.Chunk, error] {
-		return index.Chunks(r, defaultWorkspace, id, from)
+	return listing(ctx, d, "Chunks", func(s *state, r kv.Reader) iter.Seq2[index.Chunk, error] {
+		return index.Chunks(r, s.name, id, from)
 	})
 }
 
 // listing yields what is read from one view, which lives as long as the loop.
-func listing[T any](ctx context.Context, d *DB, name string, list func(kv.Reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
+func listing[T any](ctx context.Context, d *DB, name string, list func(*state, kv.Reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		_, err := reading(ctx, d, name, func(ctx context.Context, r kv.Reader) (struct{}, error) {
-			for v, err := range list(r) {
+		_, err := reading(ctx, d, name, func(ctx context.Context, s *state, r kv.Reader) (struct{}, error) {
+			for v, err := range list(s, r) {
 				if err == nil {
 					err = ctx.Err()
 				}
@@ -241,31 +245,25 @@ var errStopped = errors.New("db: stopped by the caller")
 // Result.Stream, which ends when the database is closed; Options.Want of WantAnswer makes a missing model
 // ErrNoModel.
 func (d *DB) Query(ctx context.Context, question string, o query.Options) (*query.Result, error) {
-	if err := given(ctx); err != nil {
-		return nil, err
-	}
-	leave, err := d.life.begin(reads)
+	s, leave, err := d.arrive(ctx, "", reads)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	if cmp.Or(o.Mode, d.opts.Query.Mode) != query.Bypass {
-		if err := d.mayEmbed(); err != nil {
+		if err := s.mayEmbed(); err != nil {
 			return nil, err
 		}
 	}
 	// A stream outlives this call, and the context with it.
-	ctx, release := d.life.living(ctx)
+	ctx, release := living(ctx, s.ctx)
 	streams := false
 	defer func() {
 		if !streams {
 			release()
 		}
 	}()
-	res, err := d.engine.Query(ctx, question, o)
+	res, err := s.engine.Query(ctx, question, o)
 	if err == nil && res.Stream != nil {
 		streams = true
 		res.Stream = d.streaming(ctx, res.Stream, release)
@@ -277,7 +275,7 @@ func (d *DB) Query(ctx context.Context, question string, o query.Options) (*quer
 // but a context that ends with the database.
 func (d *DB) streaming(ctx context.Context, s iter.Seq2[string, error], release func()) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		leave, err := d.life.host("Query stream", reads)
+		_, leave, err := d.begin(d.name, "Query stream", reads)
 		if err != nil {
 			yield("", err)
 			return
@@ -293,19 +291,19 @@ func (d *DB) streaming(ctx context.Context, s iter.Seq2[string, error], release 
 }
 
 // writing runs f as a call that writes.
-func writing[T any](ctx context.Context, d *DB, f func(context.Context) (T, error)) (v T, err error) {
-	ctx, leave, err := d.enter(ctx, writes)
+func writing[T any](ctx context.Context, d *DB, f func(context.Context, *state) (T, error)) (v T, err error) {
+	ctx, s, leave, err := d.enter(ctx, writes)
 	if err != nil {
 		return v, err
 	}
 	defer leave()
-	v, err = f(ctx)
+	v, err = f(ctx, s)
 	return v, because(ctx, err)
 }
 
 // reading runs f on a snapshot of the last commit. name is that of the method, for Close.
-func reading[T any](ctx context.Context, d *DB, name string, f func(context.Context, kv.Reader) (T, error)) (v T, err error) {
-	ctx, leave, err := d.host(ctx, name, reads)
+func reading[T any](ctx context.Context, d *DB, name string, f func(context.Context, *state, kv.Reader) (T, error)) (v T, err error) {
+	ctx, s, leave, err := d.host(ctx, name, reads)
 	if err != nil {
 		return v, err
 	}
@@ -315,20 +313,20 @@ func reading[T any](ctx context.Context, d *DB, name string, f func(context.Cont
 		return v, err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }() // also when a loop over the result panics
-	v, err = f(ctx, snap)
+	v, err = f(ctx, s, snap)
 	return v, because(ctx, err)
 }
 
 // mayEmbed refuses work with other models than the documents were indexed with.
-func (d *DB) mayEmbed() error {
+func (s *state) mayEmbed() error {
 	for {
-		before := d.models.names()
-		snap, err := d.log.View()
+		before := s.models.names()
+		snap, err := s.log.View()
 		if err != nil {
 			return err
 		}
-		err = errors.Join(d.checkModels(snap), snap.Close())
-		if err == nil || d.models.names() == before { // else the model changed between the two
+		err = errors.Join(s.checkModels(snap), snap.Close())
+		if err == nil || s.models.names() == before { // else the model changed between the two
 			return err
 		}
 	}

@@ -39,18 +39,18 @@ func (d *DB) Reembed(ctx context.Context, o ReembedOptions) (index.ReembedResult
 			return index.ReembedResult{}, err
 		}
 	}
-	return writing(ctx, d, func(ctx context.Context) (index.ReembedResult, error) {
-		next := d.models.next(o.Embedder, d.byteStore(CacheEmbed))
-		if err := d.mayReembed(); err != nil {
+	return writing(ctx, d, func(ctx context.Context, s *state) (index.ReembedResult, error) {
+		next := s.models.next(o.Embedder, s.byteStore(CacheEmbed))
+		if err := s.mayReembed(); err != nil {
 			return index.ReembedResult{}, err
 		}
-		res, err := d.pipe.Reembed(ctx, next, index.ReembedOptions{Batch: d.opts.EmbedBatch * d.opts.ModelConcurrency, Progress: o.Progress, Commit: func(b *kv.Batch) error {
-			if err := d.stampNext(b, next); err != nil {
+		res, err := s.pipe.Reembed(ctx, next, index.ReembedOptions{Batch: d.opts.EmbedBatch * d.opts.ModelConcurrency, Progress: o.Progress, Commit: func(b *kv.Batch) error {
+			if err := s.stampNext(b, next); err != nil {
 				return err
 			}
 			b.OnCommit(func(kv.LSN) {
-				d.models.use(next)
-				d.engine.SetEmbedder(next)
+				s.models.use(next)
+				s.engine.SetEmbedder(next)
 			})
 			return nil
 		}})
@@ -62,17 +62,17 @@ func (d *DB) Reembed(ctx context.Context, o ReembedOptions) (index.ReembedResult
 }
 
 // mayReembed refuses another tokenizer than that of the stored counts.
-func (d *DB) mayReembed() error {
-	snap, err := d.log.View()
+func (s *state) mayReembed() error {
+	snap, err := s.log.View()
 	if err != nil {
 		return err
 	}
-	s, err := readStamp(snap)
+	bound, err := readStamp(snap, s.name)
 	if err = errors.Join(err, snap.Close()); err != nil {
 		return err
 	}
-	if given := d.models.names().Tokenizer; s.Tokenizer != "" && s.Tokenizer != given {
-		return &MismatchError{"tokenizer", s.Tokenizer, given}
+	if given := s.models.names().Tokenizer; bound.Tokenizer != "" && bound.Tokenizer != given {
+		return &MismatchError{"tokenizer", bound.Tokenizer, given}
 	}
 	return nil
 }
@@ -89,12 +89,12 @@ func (m *models) next(e llm.Embedder, cached llm.ByteStore) llm.Embedder {
 	return chain.Embedder(e)
 }
 
-// stampNext binds the database to another embedding model.
-func (d *DB) stampNext(b *kv.Batch, e llm.Embedder) error {
-	s, err := readStamp(b)
-	if err != nil || s.Embedder == "" {
+// stampNext binds the workspace to another embedding model.
+func (s *state) stampNext(b *kv.Batch, e llm.Embedder) error {
+	bound, err := readStamp(b, s.name)
+	if err != nil || bound.Embedder == "" {
 		return err
 	}
-	s.Embedder, s.Dim = e.ID(), e.Dim()
-	return writeStamp(b, s)
+	bound.Embedder, bound.Dim = e.ID(), e.Dim()
+	return writeStamp(b, s.name, bound)
 }

@@ -14,9 +14,10 @@ import (
 // value encoding changes; CHANGELOG.md names it for each release.
 const formatVersion = 1
 
-// stamp is stored once, under space.Stamp, as JSON: it must stay readable for every later version.
+// stamp is stored as JSON, once a workspace, and must stay readable for every later version. That of the default
+// workspace is the one of the store.
 type stamp struct {
-	Format int `json:"format"`
+	Format int `json:"format,omitempty"` // of the store
 	// Loading: Load has begun and not ended; what the workspace holds is worth nothing.
 	Loading bool `json:"loading,omitempty"`
 	// What follows is set by the first document and fixed from then on.
@@ -25,7 +26,7 @@ type stamp struct {
 	Dim       int    `json:"dim,omitempty"`
 }
 
-// MismatchError tells that the store's documents were made with another model than the one configured.
+// MismatchError tells that the documents of a workspace were made with another model than the one configured.
 // Reading the graph, texts and statuses still works; inserting, deleting and searching by meaning do not. Reembed
 // changes the embedding model of what is stored; nothing changes its tokenizer. errors.Is finds ErrMismatch.
 type MismatchError struct {
@@ -45,9 +46,16 @@ func (e *MismatchError) Error() string {
 // Unwrap makes errors.Is find ErrMismatch.
 func (e *MismatchError) Unwrap() error { return ErrMismatch }
 
-func readStamp(r kv.Reader) (stamp, error) {
+func stampKey(ws string) []byte {
+	if ws == "" {
+		return space.Key(space.Stamp)
+	}
+	return space.In(ws, space.Bound)
+}
+
+func readStamp(r kv.Reader, ws string) (stamp, error) {
 	var s stamp
-	v, err := r.Get(space.Key(space.Stamp))
+	v, err := r.Get(stampKey(ws))
 	if errors.Is(err, kv.ErrNotFound) {
 		return s, nil
 	}
@@ -60,12 +68,12 @@ func readStamp(r kv.Reader) (stamp, error) {
 	return s, nil
 }
 
-func writeStamp(b *kv.Batch, s stamp) error {
+func writeStamp(b *kv.Batch, ws string, s stamp) error {
 	v, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	return b.Set(space.Key(space.Stamp), v)
+	return b.Set(stampKey(ws), v)
 }
 
 // checkFormat refuses a directory of an unknown format before anything is written, and stamps a new one.
@@ -74,7 +82,7 @@ func (d *DB) checkFormat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := readStamp(snap)
+	s, err := readStamp(snap, "")
 	empty := false
 	if err == nil && s.Format == 0 {
 		empty, err = isEmpty(snap)
@@ -83,12 +91,6 @@ func (d *DB) checkFormat(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case s.Format == formatVersion && s.Loading:
-		if d.opts.ReadOnly {
-			return fmt.Errorf("%w: a load was interrupted; open the database for writing once, which cleans up", ErrReadOnly)
-		}
-		_, err = d.log.Update(ctx, changeLoad, nil, clearLoading)
-		return err
 	case s.Format == formatVersion:
 		return nil
 	case s.Format != 0:
@@ -98,7 +100,7 @@ func (d *DB) checkFormat(ctx context.Context) error {
 	case d.opts.ReadOnly:
 		return nil
 	}
-	_, err = d.log.Update(ctx, changeStamp, nil, func(b *kv.Batch) error { return writeStamp(b, stamp{Format: formatVersion}) })
+	_, err = d.log.Update(ctx, changeStamp, nil, func(b *kv.Batch) error { return writeStamp(b, "", stamp{Format: formatVersion}) })
 	return err
 }
 
@@ -115,12 +117,12 @@ func isEmpty(r kv.Reader) (bool, error) {
 
 // checkModels compares the configured models with those of the stored documents. Without documents there
 // is nothing to compare with.
-func (d *DB) checkModels(r kv.Reader) error {
-	s, err := readStamp(r)
+func (s *state) checkModels(r kv.Reader) error {
+	bound, err := readStamp(r, s.name)
 	if err != nil {
 		return err
 	}
-	return s.compare(d.models.names())
+	return bound.compare(s.models.names())
 }
 
 func (s stamp) compare(m ModelInfo) error {
@@ -138,15 +140,15 @@ func (s stamp) compare(m ModelInfo) error {
 }
 
 // stampModels fixes the models with the first documents, in their own commit, and refuses others from then on.
-func (d *DB) stampModels(b *kv.Batch) error {
-	s, err := readStamp(b)
+func (s *state) stampModels(b *kv.Batch) error {
+	bound, err := readStamp(b, s.name)
 	if err != nil {
 		return err
 	}
-	if s.Embedder != "" {
-		return s.compare(d.models.names())
+	m := s.models.names()
+	if bound.Embedder != "" {
+		return bound.compare(m)
 	}
-	m := d.models.names()
-	s.Tokenizer, s.Embedder, s.Dim = m.Tokenizer, m.Embedder, m.Dim
-	return writeStamp(b, s)
+	bound.Tokenizer, bound.Embedder, bound.Dim = m.Tokenizer, m.Embedder, m.Dim
+	return writeStamp(b, s.name, bound)
 }

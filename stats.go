@@ -49,30 +49,30 @@ type StoredModels struct {
 // Stats counts documents, chunks, entities and relations of one view. It costs a scan over the documents'
 // status records.
 func (d *DB) Stats(ctx context.Context) (Stats, error) {
-	return reading(ctx, d, "Stats", func(_ context.Context, r kv.Reader) (Stats, error) {
+	return reading(ctx, d, "Stats", func(_ context.Context, w *state, r kv.Reader) (Stats, error) {
 		disk, err := d.diskBytes()
 		if err != nil {
 			return Stats{}, err
 		}
-		s := Stats{LSN: r.LSN(), DiskBytes: disk, Models: d.models.names(), Usage: d.models.meter.ByPurpose()}
-		if bound, err := readStamp(r); err != nil {
+		s := Stats{LSN: r.LSN(), DiskBytes: disk, Models: w.models.names(), Usage: w.models.meter.ByPurpose()}
+		if bound, err := readStamp(r, w.name); err != nil {
 			return s, err
 		} else if bound.Embedder != "" {
 			s.Stored = &StoredModels{bound.Embedder, bound.Dim, bound.Tokenizer}
 		}
-		if s.Next, err = d.pipe.Reembedding(r); err != nil {
+		if s.Next, err = w.pipe.Reembedding(r); err != nil {
 			return s, err
 		}
-		if s.Caches, err = d.caches(r); err != nil {
+		if s.Caches, err = w.caches(r); err != nil {
 			return s, err
 		}
-		if s.Statuses, err = index.StatusCounts(r, defaultWorkspace); err != nil {
+		if s.Statuses, err = index.StatusCounts(r, w.name); err != nil {
 			return s, err
 		}
 		for _, n := range s.Statuses {
 			s.Documents += n
 		}
-		g, err := graph.Open(r, defaultWorkspace, record.GraphName)
+		g, err := graph.Open(r, w.name, record.GraphName)
 		if err == nil {
 			var n graph.Stats
 			n, err = g.Stats(r)
@@ -81,12 +81,12 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 		if err = ignore(err, ErrNotFound); err != nil {
 			return s, err
 		}
-		names, err := d.vectors.Names(r, defaultWorkspace)
+		names, err := w.vectors.Names(r, w.name)
 		if err != nil {
 			return s, err
 		}
 		for _, name := range names {
-			c, err := d.vectors.Collection(r, defaultWorkspace, name)
+			c, err := w.vectors.Collection(r, w.name, name)
 			if err != nil {
 				return s, err
 			}
@@ -112,8 +112,8 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 // Extractors tells which extractors read the chunks of the documents, sorted by ID. Nothing binds a database to one:
 // ModelInfo.Extractor is that of documents to come. It reads all chunks.
 func (d *DB) Extractors(ctx context.Context) ([]index.ExtractorUse, error) {
-	return reading(ctx, d, "Extractors", func(_ context.Context, r kv.Reader) ([]index.ExtractorUse, error) {
-		return index.Extractors(r, defaultWorkspace)
+	return reading(ctx, d, "Extractors", func(_ context.Context, w *state, r kv.Reader) ([]index.ExtractorUse, error) {
+		return index.Extractors(r, w.name)
 	})
 }
 
@@ -146,7 +146,7 @@ func (d *DB) diskBytes() (int64, error) {
 
 // Metrics are counters of the storage engine, at no cost to speak of.
 func (d *DB) Metrics() (kv.Metrics, error) {
-	leave, err := d.life.begin(reads)
+	_, leave, err := d.begin(d.name, "", reads)
 	if err != nil {
 		return kv.Metrics{}, err
 	}

@@ -13,9 +13,10 @@ import (
 )
 
 // Tx is one transaction over key-value spaces, vector collections and graphs: all of it sees one state,
-// and all its writes commit in one batch or not at all. It belongs to the function it was handed to.
+// and all its writes commit in one batch or not at all. It belongs to the function it was handed to, and to one
+// workspace: none reaches two.
 type Tx struct {
-	d     *DB
+	s     *state
 	ctx   context.Context
 	r     kv.Reader
 	b     *kv.Batch // nil in View
@@ -25,7 +26,7 @@ type Tx struct {
 // View runs fn over one consistent state while writers go on. Its reads cost no lock. Every method of d but
 // Close may be called inside; those that read see the state of their own call, which may be a later one.
 func (d *DB) View(ctx context.Context, fn func(tx *Tx) error) (err error) {
-	ctx, leave, err := d.host(ctx, "View", reads)
+	ctx, s, leave, err := d.host(ctx, "View", reads)
 	if err != nil {
 		return err
 	}
@@ -35,7 +36,7 @@ func (d *DB) View(ctx context.Context, fn func(tx *Tx) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
-	tx := &Tx{d: d, ctx: ctx, r: snap}
+	tx := &Tx{s: s, ctx: ctx, r: snap}
 	defer func() { tx.ended = true }()
 	return fn(tx)
 }
@@ -49,13 +50,13 @@ func (d *DB) View(ctx context.Context, fn func(tx *Tx) error) (err error) {
 // ErrBusy. A Query that asks a model stores the reply, which is a write: it ends, but not before half a second
 // after its ctx. Reads of d inside fn show the state before it.
 func (d *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
-	ctx, leave, err := d.enter(ctx, writes)
+	ctx, s, leave, err := d.enter(ctx, writes)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	_, err = d.log.Update(ctx, changeUser, nil, func(b *kv.Batch) error {
-		tx := &Tx{d: d, ctx: ctx, r: b, b: b}
+	_, err = s.Update(ctx, changeUser, nil, func(b *kv.Batch) error {
+		tx := &Tx{s: s, ctx: ctx, r: b, b: b}
 		defer func() { tx.ended = true }()
 		return fn(tx)
 	})
@@ -105,7 +106,7 @@ func (tx *Tx) vectorWriter(name string) (*kv.Batch, error) {
 
 // KV returns the key-value space of that name. Spaces need not be created; names are any string.
 func (tx *Tx) KV(name string) *KV {
-	return &KV{tx: tx, prefix: codec.AppendKeyString(space.In(defaultWorkspace, space.User), name)}
+	return &KV{tx: tx, prefix: codec.AppendKeyString(space.In(tx.s.name, space.User), name)}
 }
 
 // KV is an ordered key-value space inside a transaction.

@@ -14,7 +14,7 @@ func (tx *Tx) CreateGraph(name string, c graph.Config) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := graph.Create(b, defaultWorkspace, name, c)
+	g, err := graph.Create(b, tx.s.name, name, c)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (tx *Tx) Graph(name string) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := graph.Open(r, defaultWorkspace, name)
+	g, err := graph.Open(r, tx.s.name, name)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (tx *Tx) DropGraph(name string) error {
 	if err != nil {
 		return err
 	}
-	return graph.Drop(b, defaultWorkspace, name)
+	return graph.Drop(b, tx.s.name, name)
 }
 
 // Graph is a graph inside a transaction.

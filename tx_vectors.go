@@ -22,7 +22,7 @@ func (tx *Tx) CreateVectors(name string, c vector.Config) (*Vectors, error) {
 	if err != nil {
 		return nil, err
 	}
-	coll, err := tx.d.vectors.Create(b, defaultWorkspace, name, c)
+	coll, err := tx.s.vectors.Create(b, tx.s.name, name, c)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (tx *Tx) Vectors(name string) (*Vectors, error) {
 	if err != nil {
 		return nil, err
 	}
-	coll, err := tx.d.vectors.Collection(r, defaultWorkspace, name)
+	coll, err := tx.s.vectors.Collection(r, tx.s.name, name)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (tx *Tx) VectorNames() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := tx.d.vectors.Names(r, defaultWorkspace)
+	names, err := tx.s.vectors.Names(r, tx.s.name)
 	return slices.DeleteFunc(names, nextCollection), err
 }
 
@@ -58,7 +58,7 @@ func (tx *Tx) DropVectors(name string) error {
 	if err != nil {
 		return err
 	}
-	return tx.d.vectors.Drop(b, defaultWorkspace, name)
+	return tx.s.vectors.Drop(b, tx.s.name, name)
 }
 
 // Put inserts or replaces the vector of id. v is copied. Errors: ErrDimension, ErrVector, ErrTooLarge.

@@ -176,7 +176,7 @@ func openStoreExact(b *testing.B, dir string, exactBytes int64) *opened {
 	must(b, err)
 	snap, err := o.log.View()
 	must(b, err)
-	o.set, err = vector.OpenSet(snap, vector.SetOptions{NewIndex: hnsw.Factory, Update: o.log.Update, Oldest: o.kv.OldestLSN, ExactBytes: exactBytes})
+	o.set, err = vector.OpenSet(snap, vector.SetOptions{NewIndex: hnsw.Factory, Update: o.log.Update, Oldest: o.kv.OldestLSN, ExactBytes: exactBytes}, "")
 	must(b, err)
 	must(b, snap.Close())
 	return &o

@@ -117,7 +117,7 @@ func pluggedIndex() (err error) {
 	if err != nil {
 		return err
 	}
-	set, err := vector.OpenSet(view, vector.SetOptions{NewIndex: newFixedIndex, ExactBytes: -1})
+	set, err := vector.OpenSet(view, vector.SetOptions{NewIndex: newFixedIndex, ExactBytes: -1}, "")
 	if err = errors.Join(err, view.Close()); err != nil {
 		return err
 	}

@@ -203,7 +203,7 @@ func openRows(b *testing.B, dir string) time.Duration {
 		if err != nil {
 			return err
 		}
-		if set, err = vector.OpenSet(snap, vector.SetOptions{}); err != nil {
+		if set, err = vector.OpenSet(snap, vector.SetOptions{}, ""); err != nil {
 			return err
 		}
 		return snap.Close()

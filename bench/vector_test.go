@@ -42,7 +42,7 @@ func openVectorStore(b *testing.B, dir string, fs vfs.FS, exactBytes int64) *vec
 	}
 	defer snap.Close()
 	s.set, err = vector.OpenSet(snap, vector.SetOptions{NewIndex: hnsw.Factory, Update: s.log.Update,
-		Oldest: s.kv.OldestLSN, ExactBytes: exactBytes})
+		Oldest: s.kv.OldestLSN, ExactBytes: exactBytes}, "")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -240,7 +240,7 @@ func (s *store) open() {
 	must()
 	view, err := s.log.View()
 	must()
-	s.vectors, err = vector.OpenSet(view, vector.SetOptions{Update: s.log.Update, Oldest: s.kv.OldestLSN})
+	s.vectors, err = vector.OpenSet(view, vector.SetOptions{Update: s.log.Update, Oldest: s.kv.OldestLSN}, "")
 	must()
 	err = view.Close()
 	must()

@@ -42,7 +42,7 @@ func newStore(t testing.TB, dim int) *testStore {
 	check(t, err)
 	snap, err := s.kv.Snapshot(0)
 	check(t, err)
-	s.set, err = vector.OpenSet(snap, vector.SetOptions{})
+	s.set, err = vector.OpenSet(snap, vector.SetOptions{}, "")
 	check(t, err)
 	check(t, snap.Close())
 	t.Cleanup(func() {

@@ -119,9 +119,9 @@ func (s *Set) settle(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// settle does and saves what is due for one collection.
+// settle does and saves what is due for one collection, as long as it lives.
 func (c *Collection) settle(ctx context.Context) error {
-	for more := true; more; {
+	for more := true; more && c.live.Load(); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -250,7 +250,7 @@ func (c *Collection) save(ctx context.Context) error {
 	return c.savePacks(ctx)
 }
 
-// update commits what w writes, unless the collection was dropped: then its keys are gone, and stay gone.
+// update commits what w writes, unless the collection was dropped, whose keys are gone and stay gone, or released.
 func (c *Collection) update(ctx context.Context, w func(*kv.Batch) error) error {
 	_, err := c.set.o.Update(ctx, ChangeKind, nil, func(b *kv.Batch) error {
 		if !c.live.Load() {

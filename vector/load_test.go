@@ -95,7 +95,7 @@ func TestDamagedRow(t *testing.T) {
 		})
 		s.must(func(b *kv.Batch) error { return b.Set(key, []byte{1}) })
 		snap := s.view()
-		if _, err := OpenSet(snap, SetOptions{}); !errors.Is(err, kv.ErrCorrupt) {
+		if _, err := OpenSet(snap, SetOptions{}, ""); !errors.Is(err, kv.ErrCorrupt) {
 			t.Errorf("row %d: %v", at, err)
 		}
 		snap.Close()

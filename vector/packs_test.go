@@ -50,12 +50,12 @@ func (s *packStore) again() {
 	if err := s.set.Close(); err != nil {
 		s.t.Fatal(err)
 	}
-	s.set = &Set{o: s.o, log: s.o.Logger, byID: make(map[collectionKey]*Collection), byName: make(map[collectionName][]*naming)}
+	s.set = &Set{o: s.o, log: s.o.Logger, loaded: make(map[string]bool), byID: make(map[collectionKey]*Collection), byName: make(map[collectionName][]*naming)}
 	s.set.indexer = &indexer{set: s.set, cancel: func() {}, poke: make(chan struct{}, 1), done: make(chan struct{})}
 	close(s.set.indexer.done)
 	snap := s.view()
 	defer snap.Close()
-	if err := s.set.load(snap); err != nil {
+	if err := s.set.Load(snap, ""); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -14,13 +14,20 @@ import (
 )
 
 // ration decides, before a row is read, which of the collections that are about to be loaded keep their rows
-// in memory. Where ordinals alone do not show that all may, it costs a pass over their ids.
+// in memory beside those that are there; of these, rows are let go by the background work. Where ordinals alone do not
+// show that all may, it costs a pass over the ids of the new ones.
 func (s *Set) ration(r kv.Reader, all []*Collection) error {
 	if s.o.MemoryBytes == 0 {
 		return nil
 	}
-	size := make(map[*Collection]int64, len(all))
+	size := make(map[*Collection]int64)
 	total := int64(0)
+	for _, c := range s.collections() {
+		if p := c.gen.Load().points; p.resident() || c.arrival.pending.Load() {
+			size[c] = c.rowBytes(uint64(p.Len()))
+			total += size[c]
+		}
+	}
 	for _, c := range all {
 		lo, hi, err := c.ordinalRange(r)
 		if err != nil {
@@ -39,8 +46,11 @@ func (s *Set) ration(r kv.Reader, all []*Collection) error {
 		}
 		size[c] = c.rowBytes(n)
 	}
-	for _, c := range s.tooLarge(size) {
-		c.gen.Store(newGeneration(newPoints(c.config, false), nil))
+	large := s.tooLarge(size)
+	for _, c := range all {
+		if slices.Contains(large, c) {
+			c.gen.Store(newGeneration(newPoints(c.config, false), nil))
+		}
 	}
 	return nil
 }

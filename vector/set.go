@@ -10,7 +10,6 @@ import (
 
 	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/internal/codec"
-	"github.com/glimdb/db/internal/space"
 	"github.com/glimdb/db/kv"
 )
 
@@ -57,7 +56,10 @@ type Set struct {
 	o   SetOptions
 	log *slog.Logger
 
+	loading sync.Mutex // one Load or Release at a time: they share MemoryBytes; taken before all other locks
+
 	mu     sync.RWMutex
+	loaded map[string]bool // the workspaces in memory
 	byID   map[collectionKey]*Collection
 	byName map[collectionName][]*naming // the same, for views; one name may have been dropped and given anew
 	closed bool
@@ -114,12 +116,9 @@ func (s *Set) let(c *Collection) {
 	}
 }
 
-// OpenSet reads every collection of every workspace that r shows: rows once each, to keep them in memory or
-// only what they are quantised to, and the persisted form of their indexes beside them. Of a collection that is
-// indexed and compares codes it reads these, packed, in place of the rows, a quarter of the bytes; the rows come into
-// memory in the background, and until then searches read the few that they rescore from the store. r is a snapshot of
-// the store's present state, read by several goroutines at a time, and may be closed afterwards.
-func OpenSet(r kv.Reader, o SetOptions) (*Set, error) {
+// OpenSet returns a set with the collections of these workspaces in memory; Load brings those of others. r is as for
+// Load.
+func OpenSet(r kv.Reader, o SetOptions, workspaces ...string) (*Set, error) {
 	if o.ExactBytes == 0 {
 		o.ExactBytes = DefaultExactBytes
 	}
@@ -129,63 +128,17 @@ func OpenSet(r kv.Reader, o SetOptions) (*Set, error) {
 	if o.MemoryBytes < 0 {
 		return nil, &ParameterError{Err: ErrParameter, Field: "MemoryBytes", Value: o.MemoryBytes, Want: "0 or more"}
 	}
-	s := &Set{o: o, log: o.Logger, byID: make(map[collectionKey]*Collection), byName: make(map[collectionName][]*naming)}
+	s := &Set{o: o, log: o.Logger, loaded: make(map[string]bool), byID: make(map[collectionKey]*Collection), byName: make(map[collectionName][]*naming)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	if err := s.load(r); err != nil {
-		return nil, fmt.Errorf("vector: open: %w", err)
-	}
 	s.indexer, s.watch = startIndexer(s), startWatch(o.RecallSample)
+	for _, ws := range workspaces {
+		if err := s.Load(r, ws); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
 	return s, nil
-}
-
-func (s *Set) load(r kv.Reader) error {
-	spaces, err := workspaces(r)
-	if err != nil {
-		return err
-	}
-	var all []*Collection
-	for _, ws := range spaces {
-		err := eachMeta(r, ws, func(name string, id collectionID, c Config) error {
-			coll := newCollection(s, ws, name, id, c)
-			coll.live.Store(true)
-			s.keep(coll)
-			all = append(all, coll)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if err := s.ration(r, all); err != nil {
-		return err
-	}
-	for _, c := range all {
-		if err := c.load(r); err != nil {
-			return errors.Join(err, s.letAwaited())
-		}
-	}
-	return nil
-}
-
-// workspaces lists the workspaces that r has keys of, one seek each.
-func workspaces(r kv.Reader) (out []string, err error) {
-	lower, upper := space.Workspaces()
-	cur, err := r.Cursor(lower, upper)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, cur.Close()) }()
-	for ok := cur.First(); ok; {
-		ws, err := space.WorkspaceOf(cur.Key())
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, ws)
-		ok = cur.SeekGE(codec.PrefixEnd(space.Prefix(ws)))
-	}
-	return out, cur.Err()
 }
 
 // eachMeta calls f for every collection of ws in order of name.
@@ -217,6 +170,9 @@ func (s *Set) Create(b *kv.Batch, ws, name string, c Config) (*Collection, error
 	if err != nil {
 		return nil, err
 	}
+	if !s.holds(ws) {
+		return nil, notLoaded(ws)
+	}
 	old, err := s.Collection(b, ws, name)
 	if err == nil {
 		if !old.config.fits(c) {
@@ -242,7 +198,7 @@ func (s *Set) Create(b *kv.Batch, ws, name string, c Config) (*Collection, error
 }
 
 // Collection returns the collection that r shows under name, or an error that is kv.ErrNotFound. A batch
-// shows the collections created in it.
+// shows the collections created in it. The workspace must be in memory (Load).
 func (s *Set) Collection(r kv.Reader, ws, name string) (*Collection, error) {
 	if snap, ok := r.(*kv.Snapshot); ok {
 		return s.shown(snap.LSN(), ws, name)
@@ -272,6 +228,9 @@ func (s *Set) stored(r kv.Reader, ws, name string) (*Collection, error) {
 	if c := s.byID[key]; c != nil {
 		return c, nil
 	}
+	if !s.loaded[ws] {
+		return nil, notLoaded(ws)
+	}
 	return nil, fmt.Errorf("vector: collection %s: %w", brief.Quote(name), kv.ErrNotFound)
 }
 
@@ -288,6 +247,9 @@ func (s *Set) shown(lsn kv.LSN, ws, name string) (*Collection, error) {
 		if n.from <= lsn && (n.until == 0 || lsn < n.until) && (end == 0 || lsn < end) {
 			return n.c, nil
 		}
+	}
+	if !s.loaded[ws] {
+		return nil, notLoaded(ws)
 	}
 	return nil, fmt.Errorf("vector: collection %s: %w", brief.Quote(name), kv.ErrNotFound)
 }
@@ -348,21 +310,6 @@ func (s *Set) Rename(b *kv.Batch, ws, from, to string) error {
 		return fmt.Errorf("vector: rename collection %s: %w", brief.Quote(from), err)
 	}
 	s.staged(b).renamed[c] = to
-	return nil
-}
-
-// DropWorkspace drops every collection of ws. It stages the removal of their keys, too, so that it may
-// stand alone or beside the removal of the whole workspace.
-func (s *Set) DropWorkspace(b *kv.Batch, ws string) error {
-	names, err := s.Names(b, ws)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := s.Drop(b, ws, name); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

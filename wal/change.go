@@ -12,5 +12,7 @@ type Change struct {
 	LSN  kv.LSN
 	Kind string
 	IDs  []string
-	Time time.Time // of the commit, to the nanosecond, in the local zone
+	// Workspace is the one that was written to. Empty: the default workspace, or none, as for Truncate.
+	Workspace string
+	Time      time.Time // of the commit, to the nanosecond, in the local zone
 }

@@ -15,9 +15,10 @@ func TestChangeRoundTrip(t *testing.T) {
 		{LSN: 1, Kind: "", IDs: nil, Time: time.Unix(0, 0)},
 		{LSN: 1<<64 - 1, Kind: "insert", IDs: []string{"a", "", "\x00\xff"}, Time: time.Unix(1_700_000_000, 999_999_999)},
 		{LSN: 7, Kind: "delete", IDs: []string{"漢字"}, Time: time.Unix(-5, 0)},
+		{LSN: 8, Kind: "delete", Workspace: "a\x00b", Time: time.Unix(0, 0)},
 	} {
 		got, err := decodeChange(changeKey(c.LSN), c.encode())
-		if err != nil || got.LSN != c.LSN || got.Kind != c.Kind || !slices.Equal(got.IDs, c.IDs) || !got.Time.Equal(c.Time) {
+		if err != nil || got.LSN != c.LSN || got.Kind != c.Kind || !slices.Equal(got.IDs, c.IDs) || !got.Time.Equal(c.Time) || got.Workspace != c.Workspace {
 			t.Errorf("%+v became %+v, %v", c, got, err)
 		}
 	}
@@ -39,6 +40,7 @@ func FuzzDecodeChange(f *testing.F) {
 	f.Add(changeKey(3)[:5], c.encode())
 	f.Add(append(changeKey(3), 0), c.encode())
 	f.Add(changeKey(3), append(c.encode(), 0))
+	f.Add(changeKey(3), append(c.encode(), 1, 'w'))
 	f.Fuzz(func(t *testing.T, key, value []byte) {
 		c, err := decodeChange(key, value)
 		if err != nil {
@@ -48,7 +50,7 @@ func FuzzDecodeChange(f *testing.F) {
 			return
 		}
 		again, err := decodeChange(changeKey(c.LSN), c.encode())
-		if err != nil || again.Kind != c.Kind || !slices.Equal(again.IDs, c.IDs) || !again.Time.Equal(c.Time) {
+		if err != nil || again.Kind != c.Kind || !slices.Equal(again.IDs, c.IDs) || !again.Time.Equal(c.Time) || again.Workspace != c.Workspace {
 			t.Errorf("%+v became %+v, %v", c, again, err)
 		}
 	})

@@ -79,9 +79,28 @@ func readLast(s *kv.Store) (kv.LSN, error) {
 // Costs, beside fn: one write of the batch to the engine's log and memory, and a sync of the disk, which all
 // Updates share that are applied while the sync before it runs.
 func (l *Log) Update(ctx context.Context, kind string, ids []string, fn func(b *kv.Batch) error) (kv.LSN, error) {
+	return l.update(ctx, Change{Kind: kind, IDs: ids}, fn)
+}
+
+// Workspace commits with change records that name one workspace.
+type Workspace struct {
+	log  *Log
+	name string
+}
+
+// Workspace returns the writer of the workspace of that name.
+func (l *Log) Workspace(name string) Workspace { return Workspace{l, name} }
+
+// Update is Log.Update.
+func (w Workspace) Update(ctx context.Context, kind string, ids []string, fn func(b *kv.Batch) error) (kv.LSN, error) {
+	return w.log.update(ctx, Change{Kind: kind, IDs: ids, Workspace: w.name}, fn)
+}
+
+// update commits with c, whose LSN and time it fills in, as change record.
+func (l *Log) update(ctx context.Context, c Change, fn func(b *kv.Batch) error) (kv.LSN, error) {
 	l.life.RLock()
 	defer l.life.RUnlock()
-	b, lsn, err := l.commit(ctx, kind, ids, fn)
+	b, lsn, err := l.commit(ctx, c, fn)
 	if b != nil {
 		defer b.Close()
 	}
@@ -101,7 +120,7 @@ func (l *Log) Update(ctx context.Context, kind string, ids []string, fn func(b *
 
 // commit takes the turn and applies what fn stages. It returns LSN 0 for a batch without changes. The
 // caller closes the batch, outside the turn, for that waits for the disk.
-func (l *Log) commit(ctx context.Context, kind string, ids []string, fn func(b *kv.Batch) error) (*kv.Batch, kv.LSN, error) {
+func (l *Log) commit(ctx context.Context, c Change, fn func(b *kv.Batch) error) (*kv.Batch, kv.LSN, error) {
 	if err := l.takeTurn(ctx); err != nil {
 		return nil, 0, err
 	}
@@ -126,7 +145,7 @@ func (l *Log) commit(ctx context.Context, kind string, ids []string, fn func(b *
 		return b, 0, err
 	}
 	lsn := last + 1
-	c := Change{LSN: lsn, Kind: kind, IDs: ids, Time: l.now()}
+	c.LSN, c.Time = lsn, l.now()
 	if err := b.Set(changeKey(lsn), c.encode()); err != nil {
 		return b, 0, fmt.Errorf("wal: commit: change record: %w", err)
 	}

@@ -158,7 +158,7 @@ func loadPoints(ctx context.Context, c vector.Config, rows matrix) (_ *loadedPoi
 	}
 	listen := &listener{}
 	set, err := vector.OpenSet(view, vector.SetOptions{ExactBytes: -1,
-		NewIndex: func(vector.IndexOptions) vector.Index { return listen }})
+		NewIndex: func(vector.IndexOptions) vector.Index { return listen }}, "")
 	if err = errors.Join(err, view.Close()); err != nil {
 		return nil, err
 	}

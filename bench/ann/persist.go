@@ -34,7 +34,7 @@ func persist(ctx context.Context, s *session) (err error) {
 	}
 	var inserts time.Duration
 	set, err := vector.OpenSet(view, vector.SetOptions{ExactBytes: -1, Update: log.Update, Oldest: store.OldestLSN, Store: store,
-		NewIndex: func(o vector.IndexOptions) vector.Index { return &clocked{hnsw.Factory(o), &inserts} }})
+		NewIndex: func(o vector.IndexOptions) vector.Index { return &clocked{hnsw.Factory(o), &inserts} }}, "")
 	if err = errors.Join(err, view.Close()); err != nil {
 		return err
 	}

@@ -18,13 +18,14 @@ const (
 
 // Store-wide spaces.
 const (
-	Stamp  Space = 's' // db: format version, tokenizer, embedder and its dimension
+	Stamp  Space = 's' // db: format version; tokenizer, embedder and its dimension of the default workspace
 	LSN    Space = 'l' // wal: last assigned LSN
 	Change Space = 'c' // wal: change feed, by LSN
 )
 
 // Spaces of a workspace.
 const (
+	Bound       Space = 'w' // db: tokenizer, embedder and its dimension of a workspace other than the default one
 	User        Space = 'u' // db: KV spaces of public transactions, by (space name, key)
 	Vector      Space = 'v' // vector: collections, rows, id maps
 	HNSW        Space = 'h' // vector/hnsw and vector/ivf: what a collection's index derives and saves
@@ -59,6 +60,7 @@ var all = []Info{
 	{Stamp, "stamp", "db", true, 1},
 	{LSN, "lsn", "wal", true, 1},
 	{Change, "change", "wal", true, 1},
+	{Bound, "bound", "db", false, 1},
 	{User, "user", "db", false, 1},
 	{Vector, "vector", "vector", false, 1},
 	{HNSW, "hnsw", "vector/hnsw", false, 1},

@@ -86,7 +86,7 @@ func (s *Store) TryOpen() (err error) {
 		return err
 	}
 	s.Options.Update, s.Options.Oldest, s.Options.Store = s.Update, s.kv.OldestLSN, s.kv
-	s.Set, err = vector.OpenSet(snap, s.Options)
+	s.Set, err = vector.OpenSet(snap, s.Options, "")
 	return errors.Join(err, snap.Close())
 }
 
