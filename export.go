@@ -163,6 +163,14 @@ var tables = map[ExportPart]exportTable{
 		(*exporter).sources, func(r *ExportResult) *int { return &r.Sources }},
 }
 
+func (t exportTable) names() []string {
+	columns := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		columns[i] = c.Name
+	}
+	return columns
+}
+
 // each calls f with the rows of a part, and counts them.
 func (x *exporter) each(p ExportPart, f func(row []any) error) error {
 	n := tables[p].count(&x.res)
@@ -183,10 +191,7 @@ func (x *exporter) each(p ExportPart, f func(row []any) error) error {
 
 // table writes a part in a format of tables.
 func (x *exporter) table(t exportTable, p ExportPart) error {
-	columns := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		columns[i] = c.Name
-	}
+	columns := t.names()
 	var err error
 	switch x.o.Format {
 	case ExportCSV:

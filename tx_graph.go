@@ -157,6 +157,12 @@ func (g *Graph) NamesAlike(spellings ...string) ([][]string, error) {
 	return read(g, func(r kv.Reader) ([][]string, error) { return g.g.NamesAlike(r, spellings) })
 }
 
+// Derived returns what analyses said of a node, by property (see DB.SaveAnalysis); nil when there is nothing, ErrNotFound
+// when there is no such node.
+func (g *Graph) Derived(name string) (graph.Props, error) {
+	return read(g, func(r kv.Reader) (graph.Props, error) { return g.g.Derived(r, name) })
+}
+
 // Snapshot returns the whole graph in compressed sparse rows for analytics, within limits; it stays valid
 // after the transaction.
 func (g *Graph) Snapshot(l graph.Limits) (*graph.CSR, error) {

@@ -118,6 +118,16 @@ func (v *Vectors) Range(q []float32, o vector.RangeOptions) (vector.RangeResult,
 	return v.c.Range(v.tx.ctx, r, q, o)
 }
 
+// Pairs yields all pairs of vectors whose score is at least minScore, A < B, in order of A, then best first. It is
+// exact and costs a Range for every vector.
+func (v *Vectors) Pairs(minScore float64) iter.Seq2[vector.Pair, error] {
+	r, err := v.tx.reader()
+	if err != nil {
+		return func(yield func(vector.Pair, error) bool) { yield(vector.Pair{}, err) }
+	}
+	return v.c.Pairs(v.tx.ctx, r, minScore)
+}
+
 // IDSet prepares ids as a filter for many searches, in this transaction and in later ones: see vector.IDSet
 // for what it stands for when vectors change.
 func (v *Vectors) IDSet(ids []string) *vector.IDSet { return v.c.IDSet(ids) }

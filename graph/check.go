@@ -13,7 +13,7 @@ import (
 
 // Problem is a broken invariant that Check found.
 type Problem struct {
-	Rule string // "G1".."G5", "G7", "G8", see the package comment; "key" or "value" for bytes that do not decode
+	Rule string // "G1".."G5", "G7".."G9", see the package comment; "key" or "value" for bytes that do not decode
 	What string // for people: names ids, not names
 }
 
@@ -29,7 +29,7 @@ func (g *Graph) Check(r kv.Reader) iter.Seq2[Problem, error] {
 			return
 		}
 		c := checker{g: g, r: r, yield: yield}
-		for _, step := range []func() error{c.keys, c.counters, c.names, c.folds, c.ids, c.nodes, c.edges, c.degrees, c.shelves} {
+		for _, step := range []func() error{c.keys, c.counters, c.names, c.folds, c.ids, c.nodes, c.edges, c.degrees, c.shelves, c.derived} {
 			if err := step(); err != nil {
 				if !errors.Is(err, errStop) {
 					yield(Problem{}, fmt.Errorf("graph: check: %w", err))
@@ -87,7 +87,7 @@ func (c *checker) each(kind byte, fn func(key, value []byte) error) error {
 	return cur.Err()
 }
 
-const allKinds = "cdefhiknors"
+const allKinds = "acdefhiknoprs"
 
 // keys finds keys of no kind, without reading those of any: one seek a kind.
 func (c *checker) keys() error {

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,11 @@ const (
 	defaultSnapshotNodes = 1 << 20
 	defaultSnapshotEdges = 1 << 23
 )
+
+// WithDefaults fills zero fields.
+func (l Limits) WithDefaults() Limits {
+	return Limits{cmp.Or(l.Nodes, defaultSnapshotNodes), cmp.Or(l.Edges, defaultSnapshotEdges)}
+}
 
 // CSR is a graph in compressed sparse rows: an immutable copy for analytics, which outlives its reader.
 // Nodes are numbered 0..Len()-1 in name order. Parallel edges are one entry of the summed weight.
@@ -81,13 +87,7 @@ func (c *CSR) InRow(i int) (sources []uint32, weights []float64) { return c.in.r
 // Snapshot copies names, edges and weights, no properties. The error is a *LimitError when the graph is
 // larger than l, whose zero fields mean the defaults; the counters tell before anything is read.
 func (g *Graph) Snapshot(ctx context.Context, r kv.Reader, l Limits) (*CSR, error) {
-	if l.Nodes == 0 {
-		l.Nodes = defaultSnapshotNodes
-	}
-	if l.Edges == 0 {
-		l.Edges = defaultSnapshotEdges
-	}
-	c, err := g.snapshot(ctx, r, l)
+	c, err := g.snapshot(ctx, r, l.WithDefaults())
 	if err != nil {
 		return nil, fmt.Errorf("graph: snapshot: %w", err)
 	}
@@ -123,12 +123,16 @@ func (g *Graph) snapshot(ctx context.Context, r kv.Reader, l Limits) (*CSR, erro
 	}
 	s := scanner{g: g, r: r}
 	defer s.close()
-	if c.out, err = readRows(ctx, ids, number, st.Edges, s.scanOut); err != nil {
+	room := st.Edges
+	if !c.directed {
+		room *= 2 // every edge in the rows of both its ends
+	}
+	if c.out, err = readRows(ctx, ids, number, room, s.scanOut); err != nil {
 		return nil, err
 	}
 	c.in = c.out
 	if c.directed {
-		if c.in, err = readRows(ctx, ids, number, st.Edges, s.scanIn); err != nil {
+		if c.in, err = readRows(ctx, ids, number, room, s.scanIn); err != nil {
 			return nil, err
 		}
 		c.edges = len(c.out.targets)
@@ -143,13 +147,13 @@ func (g *Graph) snapshot(ctx context.Context, r kv.Reader, l Limits) (*CSR, erro
 
 // readRows reads one direction. Rows come sorted by number; entries of one pair are summed in the order
 // of their types, which is the order of the scan.
-func readRows(ctx context.Context, ids []nodeID, number map[nodeID]uint32, edges int,
+func readRows(ctx context.Context, ids []nodeID, number map[nodeID]uint32, room int,
 	scan func(nodeID, func(adjacent) bool) error) (rows, error) {
 	type entry struct {
 		to uint32
 		w  float64
 	}
-	out := rows{start: make([]int, 1, len(ids)+1), targets: make([]uint32, 0, edges), weights: make([]float64, 0, edges)}
+	out := rows{start: make([]int, 1, len(ids)+1), targets: make([]uint32, 0, room), weights: make([]float64, 0, room)}
 	var row []entry
 	for i, id := range ids {
 		if i%scanWindow == 0 {

@@ -22,6 +22,8 @@
 //	r <id> <id> <type>   -> weight; incoming, directed graphs only
 //	e <id> <id> <type>   -> weight, properties; smaller id first when undirected
 //	f <hash> <name>      -> nothing; the name under the hash of its Fold
+//	p <id>               -> derived properties, see derived.go
+//	a <property>         -> the stamp of a derived property
 //	h <id> <class> <weight> <name> -> id; the pairs of a hub (512 edges up) in order of rank, see shelf.go
 //
 // Degrees share a key by 64 because ranking edges reads hundreds of them: one page costs one step of a
@@ -44,4 +46,5 @@
 //   - G7: nodes of at least 512 edges, and only they, have a shelf: one entry for each joined node, by the
 //     class of its degree, the largest weight of the edges to it, and its name.
 //   - G8: every name, and no other, is stored under the hash of its Fold.
+//   - G9: derived properties are those of nodes, and each has its stamp.
 package graph

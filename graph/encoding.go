@@ -27,6 +27,8 @@ const (
 	kindEdge     byte = 'e'
 	kindShelf    byte = 'h'
 	kindFold     byte = 'f'
+	kindDerived  byte = 'p'
+	kindStamp    byte = 'a'
 )
 
 // layout numbers the meaning of the keys above; a graph with another number is refused. Layout 1 had no

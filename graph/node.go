@@ -239,7 +239,7 @@ func (g *Graph) deleteNode(b *kv.Batch, name string) error {
 			return err
 		}
 	}
-	for _, k := range [][]byte{g.nameKey(name), g.foldKey(Fold(name), name), g.idKey(kindID, id), g.idKey(kindNode, id)} {
+	for _, k := range [][]byte{g.nameKey(name), g.foldKey(Fold(name), name), g.idKey(kindID, id), g.idKey(kindNode, id), g.idKey(kindDerived, id)} {
 		if err := b.Delete(k); err != nil {
 			return err
 		}

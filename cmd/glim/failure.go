@@ -210,7 +210,7 @@ func modelHint(e *llm.Error) string {
 }
 
 // packageNames begin the messages of the library's packages. They help who reads its code, nobody else.
-var packageNames = regexp.MustCompile(`(^|: )(?:(?:db|kv|wal|graph|vector|hnsw|index|chunk|query|llm|token|openai|ollama|anthropic|dump|codec): )+`)
+var packageNames = regexp.MustCompile(`(^|: )(?:(?:db|kv|wal|graph|analytics|eval|vector|hnsw|index|chunk|query|llm|token|openai|ollama|anthropic|dump|codec): )+`)
 
 // plain is the message of err as one line, without names of packages.
 func plain(err error) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/glimdb/db"
@@ -27,18 +28,26 @@ func (a *app) graphShow() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				derived, err := g.Derived(n.Name)
+				if err != nil {
+					return err
+				}
 				if a.json {
 					edges, err := incident(g, n.Name)
 					if err != nil {
 						return err
 					}
-					return a.out.json(map[string]any{"entity": nodeJSON(&n), "relations": edgesJSON(edges)})
+					shown := map[string]any{"entity": nodeJSON(&n), "relations": edgesJSON(edges)}
+					if len(derived) > 0 {
+						shown["derived"] = derived
+					}
+					return a.out.json(shown)
 				}
 				edges, err := strongest(g, n.Name, limit)
 				if err != nil {
 					return err
 				}
-				a.show(&n, edges)
+				a.show(&n, edges, derived)
 				return nil
 			})
 		},
@@ -81,8 +90,8 @@ func incident(g *db.Graph, name string) ([]*graph.Edge, error) {
 	return edges, nil
 }
 
-// show prints a node with its weightiest relations.
-func (a *app) show(n *graph.Node, edges []*graph.Edge) {
+// show prints a node with its weightiest relations, and what analyses said of it.
+func (a *app) show(n *graph.Node, edges []*graph.Edge, derived graph.Props) {
 	p := &page{output: a.out, begun: true}
 	p.printf("%s (%s)\n", n.Name, described(n))
 	for _, fragment := range fragments(str(n.Props["description"])) {
@@ -107,6 +116,12 @@ func (a *app) show(n *graph.Node, edges []*graph.Edge) {
 		p.title("Documents", len(paths), len(paths))
 		for _, path := range paths {
 			p.printf("  %s\n", path)
+		}
+	}
+	if len(derived) > 0 {
+		p.title("Analyses", len(derived), len(derived))
+		for _, property := range slices.Sorted(maps.Keys(derived)) {
+			p.printf("  %s %v\n", property, derived[property])
 		}
 	}
 	if more := n.Degree - len(edges); more > 0 {

@@ -39,11 +39,12 @@ var table = map[string]row{
 	"internal/cache": {imports: words("kv internal/codec"), tests: words("wal")},
 
 	// The engine: kv below, three data models and the commit path beside each other.
-	"kv":           {imports: words("internal/codec internal/invariants")},
-	"wal":          {imports: words("kv internal/codec internal/space internal/invariants")},
-	"graph":        {imports: words("kv internal/brief internal/codec internal/space internal/invariants")},
-	"vector":       {imports: words("kv internal/brief internal/codec internal/space internal/simd internal/invariants")},
-	"vector/oplog": {imports: words("kv internal/codec")}, // the persisted form of an index, whatever is indexed
+	"kv":              {imports: words("internal/codec internal/invariants")},
+	"wal":             {imports: words("kv internal/codec internal/space internal/invariants")},
+	"graph":           {imports: words("kv internal/brief internal/codec internal/space internal/invariants")},
+	"graph/analytics": {imports: words("graph")}, // algorithms over a whole graph's snapshot
+	"vector":          {imports: words("kv internal/brief internal/codec internal/space internal/simd internal/invariants")},
+	"vector/oplog":    {imports: words("kv internal/codec")}, // the persisted form of an index, whatever is indexed
 	"vector/hnsw": {
 		imports: words("vector vector/oplog kv internal/codec internal/simd"),
 	},
@@ -67,13 +68,13 @@ var table = map[string]row{
 	"internal/graphview": {},
 	"internal/dump":      {imports: words("kv internal/codec")},
 	".": {
-		imports: words("kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/brief internal/cache internal/dump internal/export internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
+		imports: words("kv wal graph graph/analytics vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/brief internal/cache internal/dump internal/export internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
 		tests:   words("llm/openai llm/rerank"),
 	},
-	"cmd/glim": {imports: words(". graph vector index index/chunk index/format query llm llm/anthropic llm/ollama llm/openai llm/rerank llm/token internal/brief internal/graphview")},
+	"cmd/glim": {imports: words(". graph graph/analytics vector index index/chunk index/format query llm llm/anthropic llm/ollama llm/openai llm/rerank llm/token internal/brief internal/graphview")},
 
 	// Never imported; compares layers with bare peers, so that it may reach below db.
-	"bench": {tests: words(". kv wal graph vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/codec internal/lexical internal/record internal/simd internal/space")},
+	"bench": {tests: words(". kv wal graph graph/analytics vector vector/hnsw vector/ivf index index/chunk query llm llm/token llm/hashed internal/codec internal/lexical internal/record internal/simd internal/space")},
 
 	// Imported from tests only.
 	"internal/testkit":           {},

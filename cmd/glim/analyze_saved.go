@@ -1,0 +1,75 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/glimdb/db"
+	"github.com/glimdb/db/internal/brief"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) analyzeList() *cobra.Command {
+	var graphName string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List stored results and what they were made from",
+		Long:  "List names the results that --save has stored beside a graph, with the commit and the parameters they were made from.",
+		Example: `  glim analyze list
+  glim analyze list --json`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(false, true, func(d *db.DB) error {
+				list, err := d.Analyses(cmd.Context(), graphName)
+				switch {
+				case err != nil:
+					return err
+				case a.json:
+					if list == nil {
+						list = []db.SavedAnalysis{}
+					}
+					return a.out.json(list)
+				case len(list) == 0:
+					a.out.printf("nothing is stored; `glim analyze pagerank --save` stores a rank\n")
+				}
+				for _, s := range list {
+					options, err := json.Marshal(s.Options)
+					if err != nil {
+						return err
+					}
+					a.out.printf("%s: %s, from commit %d (now %d), %s\n  %s\n", s.Property, count(s.Saved, "node"), s.LSN, d.LSN(),
+						s.At.UTC().Format("2006-01-02 15:04:05"), string(options))
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&graphName, "graph", "", "of this `graph` (default: that of the documents)")
+	return cmd
+}
+
+func (a *app) analyzeDrop() *cobra.Command {
+	var graphName string
+	cmd := &cobra.Command{
+		Use:     "drop PROPERTY",
+		Short:   "Remove a stored result",
+		Long:    "Drop removes a result that --save has stored, from all nodes. The graph itself stays as it is.",
+		Example: `  glim analyze drop pagerank`,
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, given []string) error {
+			return a.with(false, false, func(d *db.DB) error {
+				list, err := d.Analyses(cmd.Context(), graphName)
+				if err != nil {
+					return err
+				}
+				for _, s := range list {
+					if s.Property == given[0] {
+						return d.DropAnalysis(cmd.Context(), graphName, given[0])
+					}
+				}
+				return notFound("`glim analyze list` names what there is", "no stored result %s", brief.Quote(given[0]))
+			})
+		},
+	}
+	cmd.Flags().StringVar(&graphName, "graph", "", "of this `graph` (default: that of the documents)")
+	return cmd
+}
