@@ -44,13 +44,13 @@ type Analysis struct {
 // copied, for a graph); ErrNotFound for a graph or a collection that is not there, and for a node From that is not;
 // *OptionError for a MinScore out of range.
 func (d *DB) Analyze(ctx context.Context, o AnalysisOptions) (*Analysis, error) {
-	ctx, leave, err := d.enter(ctx, reads)
+	ctx, s, leave, err := d.enter(ctx, reads)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
 	a := &Analysis{}
-	c, err := d.analyzed(ctx, &o, a)
+	c, err := s.analyzed(ctx, &o, a)
 	if err == nil {
 		a.Result, err = analytics.Run(ctx, c, o.Options)
 	}
@@ -61,23 +61,23 @@ func (d *DB) Analyze(ctx context.Context, o AnalysisOptions) (*Analysis, error) 
 }
 
 // analyzed copies what is to be analysed, and notes it in a.
-func (d *DB) analyzed(ctx context.Context, o *AnalysisOptions, a *Analysis) (c *graph.CSR, err error) {
+func (s *state) analyzed(ctx context.Context, o *AnalysisOptions, a *Analysis) (c *graph.CSR, err error) {
 	if o.Options, err = o.WithDefaults(); err != nil {
 		return nil, err
 	}
-	snap, err := d.log.View()
+	snap, err := s.log.View()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
 	a.LSN = snap.LSN()
 	if o.Vectors != "" {
-		return d.similar(ctx, snap, o)
+		return s.similar(ctx, snap, o)
 	}
 	if a.Graph = o.Graph; a.Graph == "" {
 		a.Graph = KnowledgeGraph
 	}
-	g, err := graph.Open(snap, defaultWorkspace, a.Graph)
+	g, err := graph.Open(snap, s.name, a.Graph)
 	if errors.Is(err, ErrNotFound) && a.Graph == KnowledgeGraph {
 		return graph.NewCSR(false, nil, nil)
 	}
@@ -95,11 +95,11 @@ func (d *DB) analyzed(ctx context.Context, o *AnalysisOptions, a *Analysis) (c *
 }
 
 // similar makes a graph of the pairs of a collection.
-func (d *DB) similar(ctx context.Context, r kv.Reader, o *AnalysisOptions) (*graph.CSR, error) {
+func (s *state) similar(ctx context.Context, r kv.Reader, o *AnalysisOptions) (*graph.CSR, error) {
 	if math.IsNaN(o.MinScore) || o.MinScore <= 0 {
 		return nil, &OptionError{Field: "MinScore", Value: o.MinScore, Want: "a number above 0: scores become weights"}
 	}
-	coll, err := d.vectors.Collection(r, defaultWorkspace, o.Vectors)
+	coll, err := s.vectors.Collection(r, s.name, o.Vectors)
 	if err != nil {
 		return nil, err
 	}
@@ -163,24 +163,24 @@ const changeAnalysis = "analysis"
 // Errors: graph.ErrInvalid for a name that cannot be one, ErrNotFound when the graph is gone, *OptionError for an
 // analysis of vectors, which belongs to no graph, ErrTooLarge for graphs of several millions of nodes.
 func (d *DB) SaveAnalysis(ctx context.Context, a *Analysis, property string) (SavedAnalysis, error) {
-	return writing(ctx, d, func(ctx context.Context) (SavedAnalysis, error) {
-		if a.Graph == "" {
-			return SavedAnalysis{}, &OptionError{Field: "Vectors", Value: "an analysis of vectors", Want: "one of a graph"}
+	return writing(ctx, d, func(ctx context.Context, w *state) (SavedAnalysis, error) {
+		if a == nil || a.Result == nil || a.Graph == "" {
+			return SavedAnalysis{}, &OptionError{Field: "analysis", Value: "no result, or one of vectors", Want: "a result for a graph"}
 		}
 		s := SavedAnalysis{Property: property, Graph: a.Graph, LSN: a.LSN, Options: a.Options, Nodes: a.Nodes, Edges: a.Edges, At: d.opts.Now()}
 		s.Options.MemoryBytes = 0 // no parameter of the result
 		if s.Property == "" {
 			s.Property = string(a.Options.Algorithm)
 		}
-		_, err := d.log.Update(ctx, changeAnalysis, []string{s.Graph, s.Property}, func(b *kv.Batch) error {
-			g, err := graph.Open(b, defaultWorkspace, s.Graph)
+		_, err := w.Update(ctx, changeAnalysis, []string{s.Graph, s.Property}, func(b *kv.Batch) error {
+			g, err := graph.Open(b, w.name, s.Graph)
 			if err != nil {
 				return err
 			}
 			_, _, err = g.SaveDerived(ctx, b, s.Property, func(saved, absent int) (graph.Props, error) {
 				s.Saved, s.Absent = saved, absent
 				v, err := json.Marshal(s)
-				return graph.Props{stampKey: string(v)}, err
+				return graph.Props{analysisKey: string(v)}, err
 			}, a.All())
 			return err
 		})
@@ -191,17 +191,17 @@ func (d *DB) SaveAnalysis(ctx context.Context, a *Analysis, property string) (Sa
 	})
 }
 
-// stampKey is the one property of a stamp; its value is JSON.
-const stampKey = "analysis"
+// analysisKey is the one property of a stamp; its value is JSON.
+const analysisKey = "analysis"
 
 // DropAnalysis removes a derived property from all nodes of a graph (empty: KnowledgeGraph), or returns ErrNotFound.
 func (d *DB) DropAnalysis(ctx context.Context, graphName, property string) error {
-	_, err := writing(ctx, d, func(ctx context.Context) (struct{}, error) {
+	_, err := writing(ctx, d, func(ctx context.Context, w *state) (struct{}, error) {
 		if graphName == "" {
 			graphName = KnowledgeGraph
 		}
-		_, err := d.log.Update(ctx, changeAnalysis, []string{graphName, property}, func(b *kv.Batch) error {
-			g, err := graph.Open(b, defaultWorkspace, graphName)
+		_, err := w.Update(ctx, changeAnalysis, []string{graphName, property}, func(b *kv.Batch) error {
+			g, err := graph.Open(b, w.name, graphName)
 			if err != nil {
 				return err
 			}
@@ -217,11 +217,11 @@ func (d *DB) DropAnalysis(ctx context.Context, graphName, property string) error
 
 // Analyses lists what SaveAnalysis stored for a graph (empty: KnowledgeGraph), in order of property.
 func (d *DB) Analyses(ctx context.Context, graphName string) ([]SavedAnalysis, error) {
-	return reading(ctx, d, "Analyses", func(_ context.Context, r kv.Reader) ([]SavedAnalysis, error) {
+	return reading(ctx, d, "Analyses", func(_ context.Context, w *state, r kv.Reader) ([]SavedAnalysis, error) {
 		if graphName == "" {
 			graphName = KnowledgeGraph
 		}
-		g, err := graph.Open(r, defaultWorkspace, graphName)
+		g, err := graph.Open(r, w.name, graphName)
 		if errors.Is(err, ErrNotFound) && graphName == KnowledgeGraph {
 			return nil, nil
 		}
@@ -234,7 +234,7 @@ func (d *DB) Analyses(ctx context.Context, graphName string) ([]SavedAnalysis, e
 		}
 		out := make([]SavedAnalysis, len(stamps))
 		for i, st := range stamps {
-			text, _ := st.Props[stampKey].(string)
+			text, _ := st.Props[analysisKey].(string)
 			if err := json.Unmarshal([]byte(text), &out[i]); err != nil {
 				return nil, fmt.Errorf("%w: stamp of %q: %w", ErrCorrupt, st.Property, err)
 			}
