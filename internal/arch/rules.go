@@ -176,7 +176,7 @@ func checkSize(m *module) (out []Finding) {
 }
 
 var (
-	engine    = words("kv wal vector graph")
+	engine    = words("kv wal vector graph postings")
 	forbidden = words("Doc Chunk Entity Prompt")
 )
 

@@ -45,6 +45,12 @@ var table = map[string]row{
 	"graph/analytics": {imports: words("graph")}, // algorithms over a whole graph's snapshot
 	"vector":          {imports: words("kv internal/brief internal/codec internal/space internal/simd internal/invariants")},
 	"vector/oplog":    {imports: words("kv internal/codec")}, // the persisted form of an index, whatever is indexed
+	"kv":           {imports: words("internal/codec internal/invariants")},
+	"wal":          {imports: words("kv internal/codec internal/space internal/invariants")},
+	"graph":        {imports: words("kv internal/brief internal/codec internal/space internal/invariants")},
+	"vector":       {imports: words("kv internal/brief internal/codec internal/space internal/simd internal/invariants")},
+	"postings":     {imports: words("kv internal/brief internal/codec internal/space internal/invariants")},
+	"vector/oplog": {imports: words("kv internal/codec")}, // the persisted form of an index, whatever is indexed
 	"vector/hnsw": {
 		imports: words("vector vector/oplog kv internal/codec internal/simd"),
 	},

@@ -39,6 +39,7 @@ const (
 	Track       Space = 'r' // index: track id -> documents
 	Hash        Space = 'x' // index: content hash -> documents
 	Manual      Space = 'm' // index: what people decided about entities and relations
+	Posting     Space = 'i' // postings: inverted indexes, by name
 	Reembed     Space = 'y' // index: what the vectors of the next embedding model were made from
 	ReplyCache  Space = 'p' // internal/cache: model replies, keywords and answers, by kind
 	VectorCache Space = 'e' // internal/cache: embeddings
@@ -74,6 +75,7 @@ var all = []Info{
 	{Track, "track", "index", false, 1},
 	{Hash, "hash", "index", false, 1},
 	{Manual, "manual", "index", false, 1},
+	{Posting, "posting", "postings", false, 1},
 	{Reembed, "reembed", "index", false, 1},
 	{ReplyCache, "replycache", "internal/cache", false, 1},
 	{VectorCache, "vectorcache", "internal/cache", false, 1},
