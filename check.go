@@ -29,7 +29,7 @@ func (p Problem) String() string {
 
 // Check compares everything stored with everything else, on one view: both directions of each edge, degree
 // counters, id maps, vectors against memory and index, sources against chunks, merged views against their
-// sources, statuses against content, sums of caches. A sound database yields nothing. An error comes last. It reads the
+// sources, statuses against content, postings against texts, sums of caches. A sound database yields nothing. An error comes last. It reads the
 // whole database once or twice, while writers go on.
 func (d *DB) Check(ctx context.Context) iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {

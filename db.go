@@ -179,15 +179,19 @@ func (d *DB) TruncateChanges(ctx context.Context, upTo kv.LSN) error {
 	return because(ctx, d.log.Truncate(ctx, upTo))
 }
 
-// Settle waits until the vector indexes of the workspaces in memory have taken in every committed vector. Searches are
-// exact about committed vectors without it; it only moves the work.
+// Settle waits until the vector indexes of the workspaces in memory have taken in every committed vector, and full-text
+// search of this workspace every chunk. Searches are exact about what is committed without it; it only moves the
+// work. In a store from before there was full-text search, or of another Index.TextLanguage, queries do without it until then.
 func (d *DB) Settle(ctx context.Context) error {
-	ctx, _, leave, err := d.enter(ctx, reads)
+	ctx, s, leave, err := d.enter(ctx, reads)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return because(ctx, d.vectors.Settle(ctx))
+	if err := d.vectors.Settle(ctx); err != nil || d.opts.ReadOnly {
+		return because(ctx, err)
+	}
+	return because(ctx, s.pipe.Tend(ctx))
 }
 
 // Compact gives back what deleted and replaced data still takes, in memory and on disk: vectors of the workspaces in

@@ -48,6 +48,7 @@ func (d *DB) Load(ctx context.Context, r io.Reader) (records int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("db: load: %w", errors.Join(dumpError(because(ctx, err)), s.unload()))
 	}
+	s.makePostings(context.WithoutCancel(ctx)) // the load is done, whatever becomes of that
 	return l.n, nil
 }
 

@@ -67,7 +67,10 @@ func (s *state) open(ctx context.Context) error {
 	if err := errors.Join(s.vectors.Load(snap, s.name), snap.Close()); err != nil {
 		return err
 	}
-	return s.wire()
+	if err := s.wire(); err != nil {
+		return err
+	}
+	return s.tend()
 }
 
 func (s *state) wire() (err error) {

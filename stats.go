@@ -27,6 +27,8 @@ type Stats struct {
 	VectorBytes int64 `json:"vector_bytes"`
 	// Collections are the vector collections by name, the documents' own included.
 	Collections map[string]vector.Stats `json:"collections,omitempty"`
+	// Postings tell what full-text search covers.
+	Postings index.Tended `json:"postings"`
 	// Models are those in use. Stored are those that the documents were indexed with; only they can be used
 	// with the database. nil: it was never given a document.
 	Models ModelInfo     `json:"models"`
@@ -61,6 +63,9 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 			s.Stored = &StoredModels{bound.Embedder, bound.Dim, bound.Tokenizer}
 		}
 		if s.Next, err = w.pipe.Reembedding(r); err != nil {
+			return s, err
+		}
+		if s.Postings, err = w.pipe.Tended(r); err != nil {
 			return s, err
 		}
 		if s.Caches, err = w.caches(r); err != nil {

@@ -25,6 +25,7 @@ type attempt struct {
 	contents record.Contents
 	plan     *plan
 	vectors  [][]float32 // by chunk; nil where the stored vector stays
+	words    *rewording  // of chunks, for postings; nil until they were read
 
 	meter llm.Meter // of all models
 
@@ -131,6 +132,9 @@ func (a *attempt) work(ctx context.Context) error {
 	var told *TooLargeError
 	if errors.Is(err, kv.ErrTooLarge) && !errors.As(err, &told) {
 		err = a.tooLarge(0)
+	}
+	if err == nil {
+		a.p.foldPostings(ctx)
 	}
 	return err
 }

@@ -23,6 +23,7 @@ func (a *attempt) prepare(ctx context.Context, edits []*edit) error {
 		for _, i := range at {
 			texts = append(texts, a.p.embedText(&a.chunks[i]))
 		}
+		a.reword()
 	}
 	vectors, n, err := a.p.embedEdits(ctx, edits, texts)
 	if err != nil {
@@ -102,6 +103,9 @@ func (a *attempt) stage(b *kv.Batch) error {
 	p, ws, id := a.p, a.p.cfg.Workspace, a.doc.ID
 	s, err := p.create(b)
 	if err != nil {
+		return err
+	}
+	if err := p.stagePostings(b, id, a.words); err != nil {
 		return err
 	}
 	for i := range a.chunks {

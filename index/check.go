@@ -17,7 +17,7 @@ import (
 
 // Problem is a broken invariant that Check found.
 type Problem struct {
-	Rule string // I1 to I10, see the package comment; "key" or "value" for bytes that do not decode
+	Rule string // I1 to I11, see the package comment; "key" or "value" for bytes that do not decode
 	What string // for people; names ids, never text
 }
 
@@ -33,7 +33,7 @@ func (p Problem) String() string { return "index: " + p.Rule + ": " + p.What }
 func (p *Pipeline) Check(ctx context.Context, r kv.Reader) iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
 		c := &checker{p: p, ctx: ctx, r: r, ws: p.cfg.Workspace, yield: yield, docs: make(map[uint64]*docRef)}
-		for _, step := range []func() error{c.decisions, c.documents, c.texts, c.chunks, c.indexes, c.sources, c.objects, c.vectors, c.nextVectors} {
+		for _, step := range []func() error{c.decisions, c.documents, c.texts, c.chunks, c.indexes, c.sources, c.objects, c.vectors, c.nextVectors, c.postings} {
 			if err := step(); err != nil {
 				if !errors.Is(err, errStop) {
 					yield(Problem{}, fmt.Errorf("index: check: %w", err))

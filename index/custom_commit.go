@@ -53,6 +53,7 @@ func (p *Pipeline) tryGraph(ctx context.Context, c *custom, policy Policy) (Cust
 	}
 	p.giveUp([]string{c.id})
 	p.room.wake()
+	p.foldPostings(ctx)
 	return res, nil
 }
 

@@ -46,6 +46,7 @@ func (p *Pipeline) Delete(ctx context.Context, ids ...string) (DeleteResult, err
 type removal struct {
 	p    *Pipeline
 	docs []*record.Document
+	gone []*rewording    // of docs
 	sel  *filter.Matcher // the documents must still match it; nil: whatever they are
 	plan *plan
 }
@@ -116,7 +117,11 @@ func (p *Pipeline) planRemoval(ctx context.Context, ids []string) (*removal, err
 		if err != nil {
 			return nil, err
 		}
-		rm.docs = append(rm.docs, d)
+		gone, err := p.wordsOf(view, d)
+		if err != nil {
+			return nil, err
+		}
+		rm.docs, rm.gone = append(rm.docs, d), append(rm.gone, gone)
 		removed, seqs = append(removed, c), append(seqs, d.Seq)
 	}
 	if len(unknown) > 0 {
@@ -151,9 +156,12 @@ func (rm *removal) stage(b *kv.Batch) error {
 	if err != nil {
 		return err
 	}
-	for _, was := range rm.docs {
+	for i, was := range rm.docs {
 		d, err := p.documentOf(b, was.ID)
 		if err != nil {
+			return err
+		}
+		if err := p.stagePostings(b, d.ID, rm.gone[i]); err != nil {
 			return err
 		}
 		for _, v := range []*record.Version{d.Current, d.Pending} {

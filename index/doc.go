@@ -18,11 +18,11 @@
 //
 // Keys: space.Document, Text (visible and waiting), Chunk, Source (records by kind, and tallies), Contrib
 // (the objects of a document), Sequence (counter and queue), Track, Hash, Manual (decisions), Reembed (what the
-// vectors of the next model were made from); the graph and the three collections named in internal/record, and those that
-// take their places. Encodings are in internal/record.
+// vectors of the next model were made from); the graph, the postings and the three collections named in internal/record, and
+// those that take their places. Encodings are in internal/record.
 //
 // Concurrency: a Pipeline is safe for concurrent use. Model calls are made outside every lock; callbacks
-// run on the goroutine that works on the document. Lock order: the commit gate, then the writer turn;
+// run on the goroutine that works on the document. Lock order: Pipeline.tending, the commit gate, then the writer turn;
 // Pipeline.mu is held for map operations only, the lock of a Process call before that of its schedule, under which
 // a page of the queue is read.
 //
@@ -41,4 +41,5 @@
 //   - I9: a cancelled or failed attempt changes nothing but the document's status.
 //   - I10: decisions of people are about names that some record has, and go with the last one; an alias and the
 //     entity that it stands for know each other.
+//   - I11: postings hold exactly the chunks of the documents that they cover, as the analyser reads their texts.
 package index

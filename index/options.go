@@ -6,6 +6,8 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/glimdb/db/index/chunk"
@@ -57,6 +59,9 @@ type Options struct {
 	SummaryFragments int
 	// SummaryTokens is the number of tokens of all fragments from which it is; 0: 1200, range 1 to 2³⁰.
 	SummaryTokens int
+	// TextLanguage is the language whose words in Latin letters full-text search reduces to stems, one of TextLanguages;
+	// "": English, and Russian by its letters. Another one than before makes postings anew, see Pipeline.Tend.
+	TextLanguage string
 	// EmbedTokens is the embedding model's input limit: chunks above it are cut further, texts of
 	// entities and relations are shortened to their longest prefix that fits; 0: no limit, range 0 to 2³⁰.
 	EmbedTokens int
@@ -104,6 +109,9 @@ func (o Options) withDefaults() (Options, error) {
 	set("SummaryFragments", &o.SummaryFragments, defaultFragments, 2, maxCap)
 	set("SummaryTokens", &o.SummaryTokens, defaultSummaryTok, 1, maxTokens)
 	set("EmbedTokens", &o.EmbedTokens, 0, 0, maxTokens)
+	if o.TextLanguage != "" && !slices.Contains(TextLanguages(), o.TextLanguage) {
+		errs = append(errs, &OptionError{Field: "TextLanguage", Value: o.TextLanguage, Want: "one of " + strings.Join(TextLanguages(), ", ")})
+	}
 	return o, errors.Join(errs...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/glimdb/db/internal/analysis"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/llm"
@@ -23,6 +24,7 @@ type Pipeline struct {
 	cfg   Config
 	rules uint32 // of cfg.Options, see record.Tally
 	gate  *semaphore.Weighted
+	words *analysis.Analyzer // of full-text search
 	// commitBytes is Options.CommitBytes, removalBytes see there; both are less in tests.
 	commitBytes, removalBytes int
 
@@ -30,6 +32,7 @@ type Pipeline struct {
 
 	embedding  atomic.Pointer[embedding]
 	reembedder sync.Mutex // of the Reembed call that runs
+	tending    sync.Mutex // of the goroutine that tends postings
 
 	mu        sync.Mutex
 	claims    map[string]*claim  // by document id
@@ -48,7 +51,11 @@ func New(c Config) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pipeline{cfg: c, rules: c.Options.rules(), commitBytes: c.Options.CommitBytes, removalBytes: removalBytes, gate: semaphore.NewWeighted(gateShares),
+	words, err := analysis.New(c.Options.TextLanguage)
+	if err != nil { // withDefaults has checked it
+		return nil, err
+	}
+	p := &Pipeline{cfg: c, words: words, rules: c.Options.rules(), commitBytes: c.Options.CommitBytes, removalBytes: removalBytes, gate: semaphore.NewWeighted(gateShares),
 		claims: make(map[string]*claim), schedules: make(map[*schedule]bool)}
 	p.embedding.Store(&embedding{Embedder: c.Embedder})
 	return p, nil

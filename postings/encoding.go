@@ -111,13 +111,13 @@ type counters struct {
 	next     uint64 // the ordinal that the next item gets
 	items    uint64
 	length   uint64 // of all items
-	segments uint64
 	folded   uint64 // epochs below have blocks
+	segments uint64
 }
 
 func (c *counters) encode() []byte {
 	var b []byte
-	for _, n := range []uint64{c.next, c.items, c.length, c.segments, c.folded} {
+	for _, n := range []uint64{c.next, c.items, c.length, c.folded, c.segments} {
 		b = codec.AppendUvarint(b, n)
 	}
 	return b
@@ -125,7 +125,7 @@ func (c *counters) encode() []byte {
 
 func decodeCounters(v []byte) (counters, error) {
 	r := codec.NewReader(v)
-	c := counters{next: r.Uvarint(), items: r.Uvarint(), length: r.Uvarint(), segments: r.Uvarint(), folded: r.Uvarint()}
+	c := counters{next: r.Uvarint(), items: r.Uvarint(), length: r.Uvarint(), folded: r.Uvarint(), segments: r.Uvarint()}
 	if r.Err() == nil && (c.next > math.MaxUint32 || c.items > c.next || c.folded > c.next>>epochBits) {
 		r.Fail("counters")
 	}

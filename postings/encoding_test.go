@@ -30,7 +30,7 @@ func TestGoldenEncoding(t *testing.T) {
 		{"segment key", x.segmentKey(0x01020304)[len(x.prefix):], "7901020304"},
 		{"block key", x.blockKey("né", 258)[len(x.prefix):], "706ec3a90001" + "00000102"},
 		{"config", Config{Analyser: "t/1"}.encode(), "0103742f31"},
-		{"counters", (&counters{next: 3000, items: 5, length: 300, segments: 1, folded: 2}).encode(), "b81705ac020102"},
+		{"counters", (&counters{next: 3000, items: 5, length: 300, segments: 1, folded: 2}).encode(), "b81705ac020201"},
 		{"ordinal", encodeOrdinal(258), "00000102"},
 		{"item", encodeItem(300, "né"), "ac026ec3a9"},
 		{"block", appendBlock(nil, 1, []posting{{1025, 1, 7}, {1026, 5, 300}}), "020507" + "0207" + "0103ac02"},

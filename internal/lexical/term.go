@@ -28,13 +28,15 @@ type Term struct {
 // Korean words, whose endings vary, come whole and as pairs of characters. Code is read as the words inside it. Tags, signs and the function words of Chinese are left out.
 func Terms(text string, yield func(Term) bool) {
 	for at, t := range Tokens(text) {
-		if !termsOf(text[t.Start:t.End], t.Class, at, yield) {
+		if !TokenTerms(text[t.Start:t.End], t.Class, at, yield) {
 			return
 		}
 	}
 }
 
-func termsOf(s string, class Class, at int, yield func(Term) bool) bool {
+// TokenTerms yields what Terms yields of the token s, the at-th of its text. It reports whether yield never returned
+// false. What it yields follows from s and class alone, but for At.
+func TokenTerms(s string, class Class, at int, yield func(Term) bool) bool {
 	switch class {
 	case Word, Number:
 		return wordTerms(s, at, yield)
@@ -42,7 +44,7 @@ func termsOf(s string, class Class, at int, yield func(Term) bool) bool {
 		return pairTerms(Normal(s), at, yield)
 	case Code:
 		for _, t := range appendTokens(nil, strings.Map(codeBreak, s), 0, len(s)) {
-			if t.Class != Code && t.Class != Tag && !termsOf(s[t.Start:t.End], t.Class, at, yield) {
+			if t.Class != Code && t.Class != Tag && !TokenTerms(s[t.Start:t.End], t.Class, at, yield) {
 				return false
 			}
 		}

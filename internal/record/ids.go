@@ -13,6 +13,9 @@ const (
 	RelationCollection = "relations"
 )
 
+// ChunkPostings is the name of the inverted index of a workspace's chunks. Its items are chunk ids.
+const ChunkPostings = "chunks"
+
 // NextPrefix begins the names of the collections that take the place of the others when the embedding model changes.
 const NextPrefix = "next/"
 
