@@ -46,7 +46,6 @@ var table = map[string]row{
 	"vector":            {imports: words("kv internal/brief internal/codec internal/space internal/simd internal/invariants")},
 	"postings":          {imports: words("kv internal/brief internal/codec internal/space internal/invariants")},
 	"internal/analysis": {imports: words("postings internal/lexical")}, // what index stores and query asks for must be read alike
-	"postings":          {imports: words("kv internal/brief internal/codec internal/space internal/invariants")},
 	"vector/oplog":      {imports: words("kv internal/codec")}, // the persisted form of an index, whatever is indexed
 	"vector/hnsw": {
 		imports: words("vector vector/oplog kv internal/codec internal/simd"),
