@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"fmt"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,4 +24,17 @@ func processTime() time.Duration {
 		return time.Since(started)
 	}
 	return time.Duration(now.Nano())
+}
+
+// residentBytes returns the memory of the process that is in RAM, 0 where that cannot be told.
+func residentBytes() uint64 {
+	raw, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, resident uint64
+	if _, err := fmt.Sscan(string(raw), &size, &resident); err != nil {
+		return 0
+	}
+	return resident * uint64(os.Getpagesize())
 }
