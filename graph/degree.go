@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
 	"math"
 	"slices"
 
@@ -91,10 +92,10 @@ func (t *degreeTable) load(g *Graph, r kv.Reader, ids []nodeID) error {
 	base := len(t.pages)
 	t.pages = slices.Grow(t.pages, len(want))[:base+len(want)]
 	i := base
-	return g.readSorted(r, kindDegree, want, func(p nodeID, v []byte, ok bool) error {
+	return g.readMany(r, kindDegree, want, func(p nodeID, v []byte) error {
 		t.at[p] = i
 		i++
-		if !ok {
+		if v == nil {
 			t.pages[i-1] = degreePage{}
 			return nil
 		}
@@ -102,47 +103,18 @@ func (t *degreeTable) load(g *Graph, r kv.Reader, ids []nodeID) error {
 	})
 }
 
-// getsBeforeCursor is the number of keys up to which single gets, helped by the bloom filters, cost less
-// than opening a cursor.
-const getsBeforeCursor = 2
-
-// readSorted calls fn for each of the sorted, distinct ids with the value under its key of that kind. The
-// value is valid during the call.
-func (g *Graph) readSorted(r kv.Reader, kind byte, ids []nodeID, fn func(id nodeID, value []byte, ok bool) error) error {
-	if len(ids) == 0 {
-		return nil
+// readMany calls fn for each of ids with the value under its key of that kind, nil where there is none.
+func (g *Graph) readMany(r kv.Reader, kind byte, ids []nodeID, fn func(id nodeID, value []byte) error) error {
+	keys := make([][]byte, len(ids))
+	for i, id := range ids {
+		keys[i] = g.idKey(kind, id)
 	}
-	key := g.idKey(kind, 0)
-	if len(ids) <= getsBeforeCursor {
-		for _, id := range ids {
-			setID(key, id)
-			v, err := r.Get(key)
-			if err != nil && !errors.Is(err, kv.ErrNotFound) {
-				return err
-			}
-			if err := fn(id, v, err == nil); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	c, err := g.cursor(r, kind)
+	values, err := r.GetMany(keys)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	s := newSeeker(c, kind)
-	for _, id := range ids {
-		setID(key, id)
-		var v []byte
-		ok := s.find(key)
-		if ok {
-			v = c.Value()
-		}
-		if err := c.Err(); err != nil {
-			return err
-		}
-		if err := fn(id, v, ok); err != nil {
+	for i, v := range values {
+		if err := fn(ids[i], v); err != nil {
 			return err
 		}
 	}

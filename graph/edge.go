@@ -2,11 +2,8 @@ package graph
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/kv"
@@ -228,30 +225,26 @@ type edgeRef struct {
 	found    bool
 }
 
-// readEdges fills weight and properties of refs, which it sorts by key.
+// readEdges fills weight and properties of refs.
 func (g *Graph) readEdges(r kv.Reader, refs []edgeRef) error {
-	if len(refs) == 0 {
-		return nil
+	keys := make([][]byte, len(refs))
+	for i, ref := range refs {
+		keys[i] = g.pairKey(kindEdge, ref.src, ref.dst, ref.edge.Type)
 	}
-	slices.SortFunc(refs, func(x, y edgeRef) int {
-		return cmp.Or(cmp.Compare(x.src, y.src), cmp.Compare(x.dst, y.dst), strings.Compare(x.edge.Type, y.edge.Type))
-	})
-	c, err := g.cursor(r, kindEdge)
+	values, err := r.GetMany(keys)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	s := newSeeker(c, kindEdge)
-	for i := range refs {
-		ref := &refs[i]
-		if !s.find(g.pairKey(kindEdge, ref.src, ref.dst, ref.edge.Type)) {
+	for i, v := range values {
+		if v == nil {
 			continue
 		}
-		e, err := decodeEdge(c.Value())
+		e, err := decodeEdge(v)
 		if err != nil {
 			return err
 		}
+		ref := &refs[i]
 		ref.edge.Weight, ref.edge.Props, ref.found = e.Weight, e.Props, true
 	}
-	return c.Err()
+	return nil
 }

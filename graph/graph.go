@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -148,51 +147,4 @@ func (g *Graph) keysOf(kind byte) (lower, upper []byte) {
 func (g *Graph) cursor(r kv.Reader, kind byte) (kv.Cursor, error) {
 	lower, upper := g.keysOf(kind)
 	return r.Cursor(lower, upper)
-}
-
-// seeker reads sorted keys with one cursor that only moves forward.
-type seeker struct {
-	c     kv.Cursor
-	steps int  // tried before a seek
-	on    bool // c stands on a key
-	moved bool
-}
-
-// stepsBeforeSeek suits ids wanted together, which are mostly close together: a step costs about a fifth
-// of a seek.
-const stepsBeforeSeek = 4
-
-// newSeeker steps only over keys that are written once. A step over one that many commits rewrite passes
-// every version that is not flushed yet, a seek passes none.
-func newSeeker(c kv.Cursor, kind byte) *seeker {
-	s := &seeker{c: c}
-	if kind == kindName || kind == kindID {
-		s.steps = stepsBeforeSeek
-	}
-	return s
-}
-
-// find moves to key and reports whether it exists. Keys must come in ascending order.
-func (s *seeker) find(key []byte) bool {
-	if !s.moved {
-		s.moved = true
-		s.on = s.c.SeekGE(key)
-		return s.on && bytes.Equal(s.c.Key(), key)
-	}
-	for range s.steps {
-		if !s.on {
-			return false
-		}
-		switch bytes.Compare(s.c.Key(), key) {
-		case 0:
-			return true
-		case 1:
-			return false
-		}
-		s.on = s.c.Next()
-	}
-	if s.on && bytes.Compare(s.c.Key(), key) < 0 {
-		s.on = s.c.SeekGE(key)
-	}
-	return s.on && bytes.Equal(s.c.Key(), key)
 }

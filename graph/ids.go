@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,40 +22,24 @@ func (g *Graph) id(r kv.Reader, name string) (nodeID, error) {
 
 // lookup returns the ids behind names, 0 where absent.
 func (g *Graph) lookup(r kv.Reader, names []string) ([]nodeID, error) {
-	ids := make([]nodeID, len(names))
-	if len(names) <= getsBeforeCursor {
-		for i, name := range names {
-			id, err := g.id(r, name)
-			if err != nil && !errors.Is(err, kv.ErrNotFound) {
-				return nil, err
-			}
-			ids[i] = id
-		}
-		return ids, nil
+	keys := make([][]byte, len(names))
+	for i, name := range names {
+		keys[i] = g.nameKey(name)
 	}
-	order := make([]int, len(names))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(x, y int) int { return cmp.Compare(names[x], names[y]) })
-	c, err := g.cursor(r, kindName)
+	values, err := r.GetMany(keys)
 	if err != nil {
 		return nil, err
 	}
-	defer c.Close()
-	s := newSeeker(c, kindName)
-	head := g.key(kindName, 64)
-	key := head
-	for _, i := range order {
-		key = append(key[:len(head)], names[i]...)
-		if !s.find(key) {
+	ids := make([]nodeID, len(names))
+	for i, v := range values {
+		if v == nil {
 			continue
 		}
-		if ids[i], err = decodeID(c.Value()); err != nil {
+		if ids[i], err = decodeID(v); err != nil {
 			return nil, err
 		}
 	}
-	return ids, c.Err()
+	return ids, nil
 }
 
 // nameTable maps ids to names. All names share one allocation.
@@ -80,8 +63,8 @@ func (g *Graph) namesOf(r kv.Reader, ids []nodeID) (nameTable, error) {
 	ids = slices.Compact(ids)
 	ends := make([]int, 0, len(ids))
 	var all []byte
-	err := g.readSorted(r, kindID, ids, func(id nodeID, v []byte, ok bool) error {
-		if !ok {
+	err := g.readMany(r, kindID, ids, func(id nodeID, v []byte) error {
+		if v == nil {
 			return corrupt(fmt.Errorf("id %d has no name", id))
 		}
 		all = append(all, v...)

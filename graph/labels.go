@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,6 @@ func (g *Graph) popular(ctx context.Context, r kv.Reader, limit int) (_ []popula
 	}
 	defer pages.Close()
 	best := bounded[popularNode]{limit: limit, before: func(x, y popularNode) bool { return x.before(y.Label) }}
-	s := newSeeker(pages, kindDegree)
 	var page degreePage
 	number := ^nodeID(0) // no page has this number
 	pageKey := g.idKey(kindDegree, 0)
@@ -101,7 +101,7 @@ func (g *Graph) popular(ctx context.Context, r kv.Reader, limit int) (_ []popula
 			}
 			number, page = id.page(), degreePage{}
 			setID(pageKey, number)
-			if s.find(pageKey) {
+			if pages.SeekGE(pageKey) && bytes.Equal(pages.Key(), pageKey) {
 				if err := decodePage(pages.Value(), &page); err != nil {
 					return nil, 0, err
 				}

@@ -112,8 +112,8 @@ func (g *Graph) nodesByID(r kv.Reader, ids []nodeID, names []string) ([]*Node, e
 		return nil, err
 	}
 	records := make([]Node, 0, len(sorted))
-	err := g.readSorted(r, kindNode, sorted, func(id nodeID, v []byte, ok bool) error {
-		if !ok {
+	err := g.readMany(r, kindNode, sorted, func(id nodeID, v []byte) error {
+		if v == nil {
 			return corrupt(fmt.Errorf("node %d has no record", id))
 		}
 		n, err := decodeNode(v)

@@ -198,6 +198,11 @@ func (r *countingReader) Get(key []byte) ([]byte, error) {
 	return r.Reader.Get(key)
 }
 
+func (r *countingReader) GetMany(keys [][]byte) ([][]byte, error) {
+	r.steps += len(keys)
+	return r.Reader.GetMany(keys)
+}
+
 func (r *countingReader) Cursor(lower, upper []byte) (kv.Cursor, error) {
 	c, err := r.Reader.Cursor(lower, upper)
 	return &countingCursor{Cursor: c, r: r}, err

@@ -172,12 +172,12 @@ func (p *Pipeline) follow(ctx context.Context, b *kv.Batch, pl *plan, moved []*e
 // movedSince lists the edits whose objects another commit changed.
 func (p *Pipeline) movedSince(r kv.Reader, edits []*edit) ([]*edit, error) {
 	var moved []*edit
-	for _, e := range edits {
-		t, err := tallyOf(r, p.cfg.Workspace, e.object)
-		if err != nil {
-			return nil, err
-		}
-		if t.Version != e.version {
+	tallies, err := talliesOf(r, p.cfg.Workspace, edits)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range edits {
+		if tallies[i].Version != e.version {
 			moved = append(moved, e)
 		}
 	}

@@ -350,6 +350,28 @@ func tallyOf(r kv.Reader, ws string, o record.Object) (record.Tally, error) {
 	return t, nil
 }
 
+// talliesOf reads the tallies of the edits' objects.
+func talliesOf(r kv.Reader, ws string, edits []*edit) ([]record.Tally, error) {
+	keys := make([][]byte, len(edits))
+	for i, e := range edits {
+		keys[i] = record.TallyKey(ws, e.object)
+	}
+	values, err := r.GetMany(keys)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]record.Tally, len(edits))
+	for i, v := range values {
+		if v == nil {
+			continue
+		}
+		if out[i], err = record.DecodeTally(v); err != nil {
+			return nil, fmt.Errorf("%w: tally of %v: %w", kv.ErrCorrupt, edits[i].object, err)
+		}
+	}
+	return out, nil
+}
+
 // distinctChunks counts the chunks behind some records.
 func distinctChunks(records []record.Source) int {
 	seen := make(map[record.Mark]bool, len(records))

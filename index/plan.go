@@ -162,14 +162,18 @@ func (p *Pipeline) derive(ctx context.Context, r kv.Reader, pl *plan, edits []*e
 	if err := p.readViews(r, edits); err != nil {
 		return err
 	}
+	tallies, err := talliesOf(r, p.cfg.Workspace, edits)
+	if err != nil {
+		return err
+	}
 	h := &history{r: r, ws: p.cfg.Workspace, skip: pl.skip}
 	defer func() { err = errors.Join(err, h.Close()) }()
 	pl.names.r = r
-	for _, e := range edits {
+	for i, e := range edits {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := p.deriveOne(h, pl, e); err != nil {
+		if err := p.deriveOne(h, pl, e, tallies[i]); err != nil {
 			return fmt.Errorf("index: derive %v: %w", e.object, err)
 		}
 	}
@@ -230,11 +234,8 @@ func (p *Pipeline) readViews(r kv.Reader, edits []*edit) error {
 	return nil
 }
 
-func (p *Pipeline) deriveOne(h *history, pl *plan, e *edit) error {
-	old, err := tallyOf(h.r, h.ws, e.object)
-	if err != nil {
-		return err
-	}
+// deriveOne works out what follows for e, whose stored records old sums.
+func (p *Pipeline) deriveOne(h *history, pl *plan, e *edit, old record.Tally) error {
 	members, err := pl.names.members(e.object)
 	if err != nil {
 		return err

@@ -35,6 +35,9 @@ type Batch struct {
 	att     map[any]any
 	cursors []*cursor
 	buf     []byte
+
+	touched map[uint64]struct{} // hashes of the keys that it changes
+	ranged  bool                // it deletes ranges
 }
 
 // enter begins a call that touches the engine through the batch.
@@ -52,6 +55,55 @@ func (b *Batch) Get(key []byte) ([]byte, error) {
 	}
 	defer b.store.leave()
 	return b.store.get(b.b, key)
+}
+
+// GetMany implements Reader.
+func (b *Batch) GetMany(keys [][]byte) ([][]byte, error) {
+	if err := b.enter(); err != nil {
+		return nil, err
+	}
+	defer b.store.leave()
+	through := func(lower, upper []byte) (*cursor, error) { return b.store.newCursor(b.b, lower, upper) }
+	values := make([][]byte, len(keys))
+	var changed, below []int // those that the batch may have changed, and the others
+	for i, key := range keys {
+		if b.touches(key) {
+			changed = append(changed, i)
+		} else {
+			below = append(below, i)
+		}
+	}
+	if len(changed) > 0 {
+		if err := readMissed(keys, changed, through, func(i int, value []byte) { values[i] = value }); err != nil {
+			return nil, err
+		}
+	}
+	if len(below) == 0 {
+		return values, nil
+	}
+	rest := make([][]byte, len(below))
+	for at, i := range below {
+		rest[at] = keys[i]
+	}
+	found, err := b.store.getMany(rest, b.store.rows.done.Load(), through)
+	for at, i := range below {
+		values[i] = found[at]
+	}
+	return values, err
+}
+
+// touch notes that the batch changes key.
+func (b *Batch) touch(key []byte) {
+	if b.touched == nil {
+		b.touched = make(map[uint64]struct{})
+	}
+	b.touched[b.store.rows.hash(key)] = struct{}{}
+}
+
+// touches reports whether the batch may change key.
+func (b *Batch) touches(key []byte) bool {
+	_, ok := b.touched[b.store.rows.hash(key)]
+	return ok || b.ranged
 }
 
 // Cursor implements Reader. A cursor opened before a change does not see it. Closing the batch closes it.
@@ -76,6 +128,7 @@ func (b *Batch) Set(key, value []byte) error {
 	if err := b.room(len(key), len(value)+1); err != nil {
 		return err
 	}
+	b.touch(key)
 	op := b.b.SetDeferred(len(key), len(value)+1)
 	copy(op.Key, key)
 	op.Value[0] = envelopeRaw
@@ -88,6 +141,7 @@ func (b *Batch) SetText(key, value []byte) error {
 	if err := b.room(len(key), len(value)+1); err != nil {
 		return err
 	}
+	b.touch(key)
 	b.buf = sealText(b.buf[:0], value)
 	return wrap("set", b.b.Set(key, b.buf, nil))
 }
@@ -97,6 +151,7 @@ func (b *Batch) Delete(key []byte) error {
 	if err := b.room(len(key), 0); err != nil {
 		return err
 	}
+	b.touch(key)
 	return wrap("delete", b.b.Delete(key, nil))
 }
 
@@ -112,6 +167,7 @@ func (b *Batch) DeleteRange(lower, upper []byte) error {
 	if bytes.Compare(lower, upper) >= 0 {
 		return nil
 	}
+	b.ranged = true
 	return wrap("delete range", b.b.DeleteRange(lower, upper, nil))
 }
 

@@ -31,7 +31,7 @@ func Open(dir string, o Options) (_ *Store, err error) {
 		}
 	}
 	s := &Store{readOnly: o.ReadOnly, memLimit: uint64(o.MemTables) * o.MemTableBytes, l0Limit: int32(o.L0Tables),
-		handles: newHandles(), throttle: newThrottle(), log: o.Logger}
+		rows: newRowCache(max(o.RowBytes, 0)), handles: newHandles(), throttle: newThrottle(), log: o.Logger}
 	s.latch = newLatch(o.Logger, s.throttle.poke)
 	s.fs = newLatchFS(o.FS, dir, s.latch)
 	err = s.claim(dir)

@@ -20,6 +20,8 @@ type Options struct {
 	ReadOnly bool
 	// CacheBytes is the size of the block cache; default 64 MiB, at least 1 MiB. Memtables count against it.
 	CacheBytes int64
+	// RowBytes bounds the memory of the rows that GetMany keeps; default 32 MiB, negative for none.
+	RowBytes int64
 	// MemTableBytes is the size of one memtable; default 8 MiB, 64 KiB to 1 GiB. A larger one makes each commit
 	// dearer (its memory is fresh and its list deeper: 200 kB take half as long again at 32 MiB) and the log that
 	// a reopening replays longer, and rewrites less (random keys are written 3.3 times at 32 MiB, 4.8 at 8, 5.1
@@ -58,6 +60,7 @@ const (
 // Defaults. Sizes are for a guest in another program's process on a small machine.
 const (
 	defaultCacheBytes    = 64 << 20
+	defaultRowBytes      = 32 << 20
 	defaultMemTableBytes = 8 << 20
 	defaultMemTables     = 4
 	defaultL0Tables      = 24
@@ -77,6 +80,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	setDefault(&o.CacheBytes, defaultCacheBytes)
+	setDefault(&o.RowBytes, defaultRowBytes)
 	setDefault(&o.MemTableBytes, defaultMemTableBytes)
 	setDefault(&o.MemTables, defaultMemTables)
 	setDefault(&o.L0Tables, defaultL0Tables)

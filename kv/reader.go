@@ -7,6 +7,11 @@ type LSN uint64
 type Reader interface {
 	// Get returns the value under key, or ErrNotFound. The slice is the caller's; key is not kept.
 	Get(key []byte) ([]byte, error)
+	// GetMany returns the values under keys in their order, nil where there is none, as Get would. It is for rows that are
+	// read again and again: they are kept in memory, as Options.RowBytes says. The values are shared: read them as long
+	// as you like, never write them; keys are not kept. Costs a hash for each key that is kept, and one cursor that moves
+	// forward for all others.
+	GetMany(keys [][]byte) ([][]byte, error)
 	// Cursor iterates keys in [lower, upper) in byte order; a nil bound is open. The bounds are copied.
 	// It starts before the first key. Close it.
 	Cursor(lower, upper []byte) (Cursor, error)

@@ -19,7 +19,8 @@ type Snapshot struct {
 // sharedSnapshot is an engine snapshot under one or more handles.
 type sharedSnapshot struct {
 	*pebble.Snapshot
-	refs atomic.Int32
+	label uint64 // for the row cache
+	refs  atomic.Int32
 }
 
 func (s *Store) newSnapshot(shared *sharedSnapshot, lsn LSN) *Snapshot {
@@ -47,6 +48,18 @@ func (s *Snapshot) Get(key []byte) ([]byte, error) {
 		return nil, ErrClosed
 	}
 	return s.store.get(s.snap.Snapshot, key)
+}
+
+// GetMany implements Reader.
+func (s *Snapshot) GetMany(keys [][]byte) ([][]byte, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.snap == nil || s.store.closing.Load() {
+		return nil, ErrClosed
+	}
+	return s.store.getMany(keys, s.snap.label, func(lower, upper []byte) (*cursor, error) {
+		return s.store.newCursor(s.snap.Snapshot, lower, upper)
+	})
 }
 
 // Cursor implements Reader. Safe for concurrent use.

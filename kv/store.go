@@ -24,6 +24,7 @@ type Store struct {
 	l0Limit  int32  // overlapping tables of level 0 from which Apply waits
 	latch    *latch
 	fs       *latchFS
+	rows     *rowCache
 	throttle *throttle
 	handles  *handles
 	log      *slog.Logger
@@ -121,7 +122,8 @@ func (s *Store) Snapshot(lsn LSN) (*Snapshot, error) {
 		return nil, err
 	}
 	defer s.leave()
-	return s.newSnapshot(&sharedSnapshot{Snapshot: s.db.NewSnapshot()}, lsn), nil
+	label := s.rows.done.Load() // before the engine is asked: the snapshot shows all of that, and perhaps more
+	return s.newSnapshot(&sharedSnapshot{Snapshot: s.db.NewSnapshot(), label: label}, lsn), nil
 }
 
 // OldestLSN returns the smallest LSN of the open snapshots: what was superseded at or before it is seen by

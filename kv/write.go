@@ -70,7 +70,7 @@ func (s *Store) Apply(b *Batch) (err error) {
 	b.size = b.b.Len()
 	defer s.guard("apply", &err)
 	b.log = s.fs.log()
-	if err := s.db.ApplyNoSyncWait(b.b, pebble.Sync); err != nil {
+	if err := s.rows.apply(b.b, func() error { return s.db.ApplyNoSyncWait(b.b, pebble.Sync) }); err != nil {
 		return wrap("apply", err)
 	}
 	// A full memtable takes a new log with it. The record is in that one, but for a batch too large for any

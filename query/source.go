@@ -109,11 +109,14 @@ func (e *Engine) chunk(r kv.Reader, c candidate) (Chunk, error) {
 	if !ok {
 		return Chunk{}, kv.ErrNotFound
 	}
-	v, err := r.Get(record.ChunkKey(e.workspace, doc, order))
+	rows, err := r.GetMany([][]byte{record.ChunkKey(e.workspace, doc, order)})
 	if err != nil {
 		return Chunk{}, err
 	}
-	s, err := record.DecodeChunk(doc, order, v)
+	if rows[0] == nil {
+		return Chunk{}, kv.ErrNotFound
+	}
+	s, err := record.DecodeChunk(doc, order, rows[0])
 	return Chunk{ID: c.id, Document: doc, Order: order, Path: s.Path, Start: s.Start, End: s.End, Content: s.Content, Context: s.Context,
 		Found: c.found, Tokens: s.Tokens, lineTokens: s.Line()}, err
 }

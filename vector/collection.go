@@ -1,12 +1,10 @@
 package vector
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -212,47 +210,22 @@ func (c *Collection) GetMany(r kv.Reader, ids []string) ([][]float32, error) {
 	return out, nil
 }
 
-// getsBeforeCursor is the number of keys up to which single gets cost less than a cursor and its seeks.
-const getsBeforeCursor = 4
-
 // ordinals tells fn the ordinal of each id that r shows, in no particular order.
-func (c *Collection) ordinals(r kv.Reader, ids []string, fn func(i int, ord uint64) error) (err error) {
-	if len(ids) <= getsBeforeCursor {
-		for i, id := range ids {
-			ord, err := c.ordinal(r, id)
-			if errors.Is(err, kv.ErrNotFound) {
-				continue
-			}
-			if err == nil {
-				err = fn(i, ord)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+func (c *Collection) ordinals(r kv.Reader, ids []string, fn func(i int, ord uint64) error) error {
+	prefix := collectionPrefix(c.ws, kindID, c.id)
+	keys := make([][]byte, len(ids))
+	for i, id := range ids {
+		keys[i] = append(slices.Clip(prefix), id...)
 	}
-	order := make([]int, len(ids))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(ids[a], ids[b]) })
-	key := collectionPrefix(c.ws, kindID, c.id)
-	prefix := len(key)
-	cur, err := r.Cursor(key, codec.PrefixEnd(key))
+	values, err := r.GetMany(keys)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, cur.Close()) }()
-	for _, i := range order {
-		key = append(key[:prefix], ids[i]...)
-		if !cur.SeekGE(key) {
-			break
-		}
-		if !bytes.Equal(cur.Key(), key) {
+	for i, v := range values {
+		if v == nil {
 			continue
 		}
-		ord, err := decodeOrdinal(cur.Value())
+		ord, err := decodeOrdinal(v)
 		if err == nil {
 			err = fn(i, ord)
 		}
@@ -260,7 +233,7 @@ func (c *Collection) ordinals(r kv.Reader, ids []string, fn func(i int, ord uint
 			return err
 		}
 	}
-	return cur.Err()
+	return nil
 }
 
 func (c *Collection) lost(id string, ord uint64) error {
