@@ -178,7 +178,7 @@ func (g *Graph) Edge(r kv.Reader, src, dst, typ string) (Edge, error) {
 }
 
 // Edges returns the edges of type "" between pairs of names, in their order, nil where absent. It costs
-// one forward pass over the names' keys and one over the edges'.
+// two batched reads: of the names and of the edges.
 func (g *Graph) Edges(r kv.Reader, pairs [][2]string) ([]*Edge, error) {
 	names := make([]string, 0, 2*len(pairs))
 	for _, p := range pairs {

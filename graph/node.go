@@ -85,7 +85,7 @@ func (g *Graph) Node(r kv.Reader, name string) (Node, error) {
 }
 
 // Nodes returns the nodes of those names in their order, nil where absent. A name given twice gives two
-// pointers to one Node. It costs one forward pass each over the names', records' and degrees' keys.
+// pointers to one Node. It costs three batched reads: of the names, the records and the degrees.
 func (g *Graph) Nodes(r kv.Reader, names []string) ([]*Node, error) {
 	ns, err := g.nodes(r, names)
 	if err != nil {

@@ -26,12 +26,14 @@
 // after it (scheduler), tables are not read before its end (latchFS.Open). What is left are faults in the
 // engine's code, a file system whose methods panic, and memory that runs out.
 //
+// Rows that GetMany reads stay in memory, opened, until a batch changes them or younger ones need the room (rows.go).
+//
 // Concurrency: Store and Snapshot are safe for concurrent use. A Batch and a Cursor belong to one
 // goroutine. Slices returned by Get belong to the caller; a Cursor's Key and Value are valid until its
 // next move. Close may be called at any time: what runs ends, or fails with ErrClosed at its next step.
 //
 // Lock order: Store.mu, then one of Snapshot.mu and cursor.mu, then handles.mu. The throttle's and the
-// latch's locks are leaves.
+// latch's locks are leaves, and so are those of the row cache's shards, below its own.
 //
 // Invariants:
 //   - K1: a Batch becomes visible wholly or not at all.
@@ -41,4 +43,5 @@
 //   - K4: Close is idempotent, leaves no goroutine and no lock, and names snapshots that were left open.
 //   - K5: after Close every call on every handle fails with ErrClosed; none panics.
 //   - K6: a read-only store changes no file but the lock's.
+//   - K7: GetMany answers as Get of each key does, whatever rows are kept in memory.
 package kv
