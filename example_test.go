@@ -303,6 +303,50 @@ func ExampleWithExtractor() {
 	// Output: Lantern Bridge - Mira Voss: *Mira Voss* repairs the *Lantern Bridge*.
 }
 
+// Two workspaces of one directory: the same ids in both, and neither knows of the other.
+func ExampleDB_Workspace() {
+	ctx := context.Background()
+	d, err := db.Open("glim.db", db.WithFS(vfs.NewMem()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	if _, err := d.Insert(ctx, index.Document{ID: "minutes", Text: "Ines Calder runs the tide mill."}); err != nil {
+		log.Fatal(err)
+	}
+
+	council, err := d.Workspace("council") // a *db.DB: everything above works in it
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = council.Insert(ctx, index.Document{ID: "minutes", Text: "The council meets on Mondays."})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for name, err := range d.Workspaces(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		w, err := d.Workspace(name)
+		if err != nil {
+			log.Fatal(err)
+		}
+		text, err := w.Text(ctx, "minutes")
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%q: %s\n", name, text)
+	}
+	fmt.Println(d.DropWorkspace(ctx, "council"))
+	_, err = council.Text(ctx, "minutes")
+	fmt.Println(errors.Is(err, db.ErrNotFound))
+	// Output:
+	// "": Ines Calder runs the tide mill.
+	// "council": The council meets on Mondays.
+	// <nil>
+	// true
+}
+
 // A streamed answer. The chat model here is scripted; openai.NewChat gives a real one.
 func ExampleDB_Query_stream() {
 	dir, err := os.MkdirTemp("", "glim")

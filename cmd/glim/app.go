@@ -44,15 +44,12 @@ configuration file) it uses any OpenAI-compatible endpoint.`,
 		Example: `  glim insert testdata/corpus
   glim query "Who repairs the lighthouse lamp?"
   glim graph top`,
-		Version:       version(),
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          subcommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			a.set, a.from, err = resolve(cmd.Flags(), a.flags, a.config, a.getenv)
-			return err
-		},
+		Version:           version(),
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		Args:              subcommand,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.resolve(cmd) },
 	}
 	root.SetIn(a.in)
 	root.SetOut(a.out)
@@ -63,9 +60,15 @@ configuration file) it uses any OpenAI-compatible endpoint.`,
 	addFlags(root.PersistentFlags(), &a.flags, &a.config)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON for programs; a failure is then one JSON object, the last line on standard error")
 	root.AddCommand(a.insertCommand(), a.queryCommand(), a.chatCommand(), a.docsCommand(), a.deleteCommand(), a.retryCommand(),
-		a.graphCommand(), a.vectorsCommand(), a.statsCommand(), a.cacheCommand(), a.reembedCommand(), a.checkCommand(), a.exportCommand(), a.analyzeCommand(), a.dumpCommand(), a.loadCommand(), a.versionCommand(),
+		a.graphCommand(), a.vectorsCommand(), a.workspaceCommand(), a.statsCommand(), a.cacheCommand(), a.reembedCommand(), a.checkCommand(), a.exportCommand(), a.analyzeCommand(), a.dumpCommand(), a.loadCommand(), a.versionCommand(),
 		a.settingsCommand(), a.exitCodesCommand())
+	_ = root.RegisterFlagCompletionFunc("workspace", a.completeWorkspaces)
 	return root
+}
+
+func (a *app) resolve(cmd *cobra.Command) (err error) {
+	a.set, a.from, err = resolve(cmd.Flags(), a.flags, a.config, a.getenv)
+	return err
 }
 
 // helpCommand is cobra's, but an unknown topic is an error.
@@ -112,8 +115,8 @@ func subcommand(cmd *cobra.Command, given []string) error {
 	return misused(cmd, what)
 }
 
-// open opens the database. Only insert and load may create one: any other command on a missing directory
-// is a mistake, most often a forgotten --db.
+// open opens the database in the workspace of the settings. Only insert and load may create one of either: any other
+// command on a missing directory is a mistake, most often a forgotten --db.
 func (a *app) open(create, readOnly bool) (*db.DB, error) {
 	switch st, err := os.Stat(a.set.DB); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -127,8 +130,14 @@ func (a *app) open(create, readOnly bool) (*db.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.ReadOnly = readOnly
-	return db.Open(a.set.DB, db.WithOptions(o))
+	o.ReadOnly, o.Workspace = readOnly, a.set.Workspace
+	d, err := db.Open(a.set.DB, db.WithOptions(o))
+	if err == nil && !create && o.Workspace != "" {
+		if err = a.known(d, o.Workspace); err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
+	}
+	return d, err
 }
 
 // with opens the database, runs f and closes it.

@@ -41,7 +41,7 @@ Instead of ids, flags select documents; ` + "`glim docs`" + ` with the same flag
 				case err != nil:
 					return err
 				case r.Documents == 0:
-					return notFound("`glim docs` lists all", "no document %v in %s", &f, a.set.DB)
+					return notFound("`glim docs` lists all", "no document %v in %s", &f, a.where())
 				case a.json:
 					return a.out.json(r)
 				}
@@ -103,5 +103,5 @@ func (a *app) ids(ctx context.Context, d *db.DB, names []string) ([]string, erro
 		hint = "it is a folder; its documents are those of --prefix " + folder + ", for `glim docs` and `glim delete`"
 		break
 	}
-	return nil, notFound(hint, "no document %s in %s", quoted(unknown), a.set.DB)
+	return nil, notFound(hint, "no document %s in %s", quoted(unknown), a.where())
 }

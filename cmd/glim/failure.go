@@ -100,7 +100,7 @@ func (a *app) explainStore(err error, f *failure) bool {
 		f.code, f.what = exitUnavailable, "database "+where+" cannot be written: "+f.what
 		f.hint = "look at the disk and the permissions of the directory, then run the command again"
 	case isMismatch:
-		f.what = fmt.Sprintf("the %s is %s, but %s was made with %s", mismatch.What, mismatch.Given, where, mismatch.Stored)
+		f.what = fmt.Sprintf("the %s is %s, but %s was made with %s", mismatch.What, mismatch.Given, a.where(), mismatch.Stored)
 		f.hint = "use the models that `glim stats` names, or insert into a new database with --db"
 		if mismatch.What != "tokenizer" {
 			f.hint = "use the models that `glim stats` names, change the embedding model with `glim reembed`, or insert into a new database with --db"
@@ -122,13 +122,13 @@ func (a *app) explainDocuments(err error, f *failure) bool {
 	missing, isMissing := errors.AsType[*index.NotFoundError](err)
 	switch {
 	case isMissing:
-		f.code, f.what = exitNotFound, "no document "+quoted(missing.IDs)+" in "+a.set.DB
+		f.code, f.what = exitNotFound, "no document "+quoted(missing.IDs)+" in "+a.where()
 		f.hint = "`glim docs` lists the ids"
 	case errors.Is(err, db.ErrNotFound):
 		f.code = exitNotFound
 	case errors.Is(err, db.ErrNotEmpty):
-		f.what = "database " + a.set.DB + " is not empty, and a dump is only loaded into an empty one"
-		f.hint = "name a new database with --db"
+		f.what = "database " + a.where() + " is not empty, and a dump is only loaded into an empty one"
+		f.hint = "name a new database with --db, or a new workspace with --workspace"
 	default:
 		return false
 	}

@@ -42,7 +42,7 @@ func (a *app) inGraph(cmd *cobra.Command, f func(tx *db.Tx, g *db.Graph) error) 
 }
 
 func (a *app) emptyGraph() error {
-	return notFound("`glim insert` documents first", "the knowledge graph of %s is empty", a.set.DB)
+	return notFound("`glim insert` documents first", "the knowledge graph of %s is empty", a.where())
 }
 
 // described is "person, 4 relations".

@@ -460,7 +460,7 @@ func (a *app) report(ctx context.Context, d *db.DB, res *inserted) error {
 	if st.Documents == 0 {
 		return nil
 	}
-	a.out.printf("%s now holds %s, %s, %s, %s\n", a.set.DB, count(st.Documents, "document"), count(st.Chunks, "chunk"),
+	a.out.printf("%s now holds %s, %s, %s, %s\n", a.where(), count(st.Documents, "document"), count(st.Chunks, "chunk"),
 		count(st.Entities, "entity"), count(st.Relations, "relation"))
 	return nil
 }

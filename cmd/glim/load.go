@@ -35,7 +35,7 @@ func (a *app) loadCommand() *cobra.Command {
 				case a.json:
 					return a.out.json(map[string]int{"records": n})
 				}
-				a.out.printf("%s loaded into %s\n", count(n, "record"), a.set.DB)
+				a.out.printf("%s loaded into %s\n", count(n, "record"), a.where())
 				return nil
 			})
 		},

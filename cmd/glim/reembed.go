@@ -53,7 +53,7 @@ func (a *app) namedModel(ctx context.Context, d *db.DB) error {
 	if err != nil || s.Stored == nil || s.Stored.Embedder == s.Models.Embedder {
 		return err
 	}
-	return &failure{code: exitUsage, what: a.set.DB + " is of " + s.Stored.Embedder + ", and no embedding model is named to change to",
+	return &failure{code: exitUsage, what: a.where() + " is of " + s.Stored.Embedder + ", and no embedding model is named to change to",
 		hint: "name one with --embed-model (`glim settings --help`), or give up models for lexical vectors with --offline"}
 }
 
@@ -85,9 +85,9 @@ is done, and the same command goes on from there. With the stored model it drops
 				case a.json:
 					return a.out.json(res)
 				case res.LSN == 0:
-					a.out.printf("%s is of %s already\n", a.set.DB, m.Embedder)
+					a.out.printf("%s is of %s already\n", a.where(), m.Embedder)
 				default:
-					a.out.printf("%s is of %s now (%s): %s, %s, %s\n", a.set.DB, m.Embedder, count(m.Dim, "dimension"), count(res.Chunks, "chunk"),
+					a.out.printf("%s is of %s now (%s): %s, %s, %s\n", a.where(), m.Embedder, count(m.Dim, "dimension"), count(res.Chunks, "chunk"),
 						count(res.Entities, "entity"), count(res.Relations, "relation"))
 				}
 				if res.Kept > 0 {

@@ -83,11 +83,20 @@ func checkOne(dir string) error {
 		return err
 	}
 	var found []error
-	for problem, err := range d.Check(context.Background()) {
-		if err == nil {
-			err = errors.New(problem.String())
+	for name, err := range d.Workspaces(context.Background()) {
+		if err != nil {
+			return errors.Join(err, d.Close())
 		}
-		found = append(found, fmt.Errorf("check %s: %w", dir, err))
+		w, err := d.Workspace(name)
+		if err != nil {
+			return errors.Join(err, d.Close())
+		}
+		for problem, err := range w.Check(context.Background()) {
+			if err == nil {
+				err = errors.New(problem.String())
+			}
+			found = append(found, fmt.Errorf("check workspace %q of %s: %w", name, dir, err))
+		}
 	}
 	return errors.Join(append(found, d.Close())...)
 }

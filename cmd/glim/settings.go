@@ -25,6 +25,7 @@ import (
 // (chat_model). A flag beats the environment, the environment beats the file, the file beats the default.
 type settings struct {
 	DB         string
+	Workspace  string
 	Offline    bool
 	BaseURL    string
 	APIKey     string
@@ -52,6 +53,7 @@ const (
 // setting ties one field to its names.
 type setting struct {
 	flag   string
+	short  string            // a letter for the flag
 	altEnv map[string]string // a name that other tools use, too, by what the server speaks: a key is for one service only
 	usage  string
 	field  func(*settings) any // pointer to the field
@@ -63,6 +65,7 @@ func (t *setting) env() string { return "GLIM_" + strings.ToUpper(t.key()) }
 
 var settingTable = slices.Concat([]setting{
 	{flag: "db", usage: "database `directory`", field: func(s *settings) any { return &s.DB }},
+	{flag: "workspace", short: "w", usage: "`name` of the workspace in the database (none: the default one)", field: func(s *settings) any { return &s.Workspace }},
 	{flag: "offline", usage: "use no model even if one is configured", field: func(s *settings) any { return &s.Offline }},
 	{flag: "base-url", altEnv: map[string]string{openAI: "OPENAI_BASE_URL", claude: "ANTHROPIC_BASE_URL"}, usage: "`URL` of the model server", field: func(s *settings) any { return &s.BaseURL }},
 	{flag: "api-key", altEnv: map[string]string{openAI: "OPENAI_API_KEY", claude: "ANTHROPIC_API_KEY"}, secret: true, field: func(s *settings) any { return &s.APIKey }},
@@ -91,7 +94,7 @@ func addFlags(fs *pflag.FlagSet, into *settings, config *string) {
 		usage := t.usage + " [" + t.env() + "]"
 		switch p := t.field(into).(type) {
 		case *string:
-			fs.StringVar(p, t.flag, *p, usage)
+			fs.StringVarP(p, t.flag, t.short, *p, usage)
 		case *bool:
 			fs.BoolVar(p, t.flag, *p, usage)
 		case *int:

@@ -42,7 +42,7 @@ func (a *app) statsCommand() *cobra.Command {
 						Extractors []index.ExtractorUse `json:"extractors"`
 					}{s, extractors})
 				}
-				a.out.printf("%s, commit %d\n", a.set.DB, s.LSN)
+				a.out.printf("%s, commit %d\n", a.where(), s.LSN)
 				a.out.printf("  documents  %d%s\n", s.Documents, unfinished(s.Statuses))
 				a.out.printf("  chunks     %d\n  entities   %d\n  relations  %d\n", s.Chunks, s.Entities, s.Relations)
 				a.out.printf("  on disk    %s\n  vectors    %s in memory\n", bytesOf(s.DiskBytes), bytesOf(s.VectorBytes))

@@ -121,7 +121,7 @@ func (a *app) noCollection(tx *db.Tx, name string) error {
 	if len(names) > 0 {
 		hint = "there are " + strings.Join(names, ", ")
 	}
-	return notFound(hint, "no collection %q in %s", name, a.set.DB)
+	return notFound(hint, "no collection %q in %s", name, a.where())
 }
 
 // explainVectors speaks of what vectors and their collections refuse.
