@@ -25,6 +25,9 @@
 // distance, costs much more than twice the exact plan. A watch repeats a sample of searches
 // exactly on the points that they read, which needs no snapshot where rows are in memory (V5).
 //
+// Collections belong to workspaces, which memory holds one by one: Load reads one, Release lets go of it, and between the
+// two its collections can be used.
+//
 // A slot is a vector's place in memory, an ordinal its number on disk. Both ascend in commit order.
 // Replacing a vector ends its slot and begins another. Deleted slots stay until no view shows them; then
 // the index reconnects around them, and when they outnumber the living the collection moves to new
@@ -35,7 +38,7 @@
 //
 // Concurrency: Set and Collection are safe for concurrent use. Searches take no lock that a commit or
 // the indexer holds for long, and never wait for a sync. Put and Delete belong to the goroutine in the
-// writer turn. Lock order: arrival.mu, Collection.persist, feed.mu, Collection.mu, Set.mu. Update is called holding
+// writer turn. Lock order: Set.loading, arrival.mu, Collection.persist, feed.mu, Collection.mu, Set.mu. Update is called holding
 // only persist, because a writer in its turn may wait for feed.mu. IDSet.mu and those of the watch are leaves.
 // Close waits for the indexer and the watch.
 //

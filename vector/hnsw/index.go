@@ -219,6 +219,13 @@ func (x *Index) destroy(slot uint32) {
 	x.levels[b.level[i]]--
 }
 
+// wipe leaves nothing of a destroyed node. Nobody reads it.
+func (x *Index) wipe(slot uint32) {
+	b, i := x.block(slot)
+	clear(b.list(i, 0, x.m))
+	b.upper[i], b.parent[i], b.level[i] = nil, 0, 0
+}
+
 // Stats implements vector.Index.
 func (x *Index) Stats() vector.IndexStats {
 	st := vector.IndexStats{Kind: "hnsw", Nodes: int(x.nodes.Load()), Links: x.links.Load(),

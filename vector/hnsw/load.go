@@ -128,6 +128,7 @@ func (d *decoder) Operation(in *codec.Reader) error {
 		return err
 	case opDrop:
 		d.x.destroy(place)
+		d.x.wipe(place) // the slot of that number may come to be another node's
 		return nil
 	case opSet, opPush:
 		level := in.Int()
