@@ -46,7 +46,7 @@ all others, which takes minutes from 100,000 vectors on.`,
 			case errors.Is(err, graph.ErrLimit):
 				return &failure{code: exitFailure, what: plain(err), hint: "raise --min-score or --limit", err: err}
 			case errors.Is(err, db.ErrNotFound):
-				return notFound("`glim vectors list` names the collections", "no collection %q in %s", o.Collection, a.set.DB)
+				return notFound("`glim vectors list` names the collections", "no collection %q in %s", o.Collection, a.where())
 			case err == nil:
 				a.err.printf("note: %s\n", count(n, "pair"))
 			}
