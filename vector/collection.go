@@ -38,6 +38,8 @@ type Collection struct {
 	arrival arrival
 	scratch sync.Pool // *scratch
 
+	observer atomic.Pointer[Observer]
+
 	searches planCounts
 	recall   recalls
 }
@@ -81,6 +83,9 @@ func (c *Collection) Name() string { return *c.name.Load() }
 
 // Config is what the collection was created with, defaults filled in.
 func (c *Collection) Config() Config { return c.config }
+
+// Born is the commit that created the collection: one that takes its name has another.
+func (c *Collection) Born() kv.LSN { return c.id.born() }
 
 // Row is a stored vector.
 type Row struct {

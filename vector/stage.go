@@ -127,10 +127,12 @@ func (c *Collection) Put(b *kv.Batch, id string, v []float32) error {
 		return err
 	}
 	fail := func(err error) error { return fmt.Errorf("vector: put %s into %q: %w", brief.Quote(id), c.Name(), err) }
+	var stored []float32
 	old, err := c.ordinal(b, id)
 	switch {
 	case err == nil:
-		stored, err := c.vectorAt(b, id, old)
+		var err error
+		stored, err = c.vectorAt(b, id, old)
 		if err == nil && equal(stored, vec) {
 			return nil
 		}
@@ -158,6 +160,9 @@ func (c *Collection) Put(b *kv.Batch, id string, v []float32) error {
 	ch.adds = append(ch.adds, addition{id: id, vec: vec})
 	ch.live++
 	c.set.indexer.help(c)
+	if err := c.observed(b, Change{ID: id, Before: stored, After: vec, Old: old, New: ord, Replaces: replaces}); err != nil {
+		return fail(err)
+	}
 	return nil
 }
 
@@ -176,6 +181,10 @@ func (c *Collection) Delete(b *kv.Batch, id string) error {
 	if err != nil {
 		return fail(err)
 	}
+	stored, err := c.before(b, id, old)
+	if err != nil {
+		return fail(err)
+	}
 	if err := b.Delete(c.rowKey(old)); err != nil {
 		return fail(err)
 	}
@@ -183,6 +192,9 @@ func (c *Collection) Delete(b *kv.Batch, id string) error {
 		return fail(err)
 	}
 	c.set.staged(b).of(c).end(old)
+	if err := c.observed(b, Change{ID: id, Before: stored, Old: old, Replaces: true}); err != nil {
+		return fail(err)
+	}
 	return nil
 }
 

@@ -41,6 +41,7 @@ const (
 	Manual      Space = 'm' // index: what people decided about entities and relations
 	Posting     Space = 'i' // postings: inverted indexes, by name
 	Reembed     Space = 'y' // index: what the vectors of the next embedding model were made from
+	Cluster     Space = 'z' // cluster: the navigation layer over chunks, by generation
 	ReplyCache  Space = 'p' // internal/cache: model replies, keywords and answers, by kind
 	VectorCache Space = 'e' // internal/cache: embeddings
 )
@@ -77,6 +78,7 @@ var all = []Info{
 	{Manual, "manual", "index", false, 1},
 	{Posting, "posting", "postings", false, 1},
 	{Reembed, "reembed", "index", false, 1},
+	{Cluster, "cluster", "cluster", false, 1},
 	{ReplyCache, "replycache", "internal/cache", false, 1},
 	{VectorCache, "vectorcache", "internal/cache", false, 1},
 }

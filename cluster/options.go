@@ -1,0 +1,155 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+)
+
+// Method is a way to find clusters.
+type Method string
+
+// The methods.
+const (
+	KMeans Method = "kmeans" // spherical k-means: the default
+	DBSCAN Method = "dbscan" // by density, for at most MaxDense chunks; what belongs nowhere is always searched
+)
+
+// SummaryMode tells how clusters are described.
+type SummaryMode string
+
+// The modes. Every one but SummaryNone begins with sentences of the representatives; without a chat model all are
+// SummaryExtractive.
+const (
+	SummaryExtractive SummaryMode = "extractive" // whole sentences of the texts
+	SummaryGenerative SummaryMode = "generative" // the model reads the representatives
+	SummaryHybrid     SummaryMode = "hybrid"     // the model reads the extracted sentences: the default
+	SummaryNone       SummaryMode = "none"       // keywords only
+)
+
+// CentroidMode tells what a question is compared with.
+type CentroidMode string
+
+// The modes. A summary whose vector is nearer to the mean of another cluster than to its own is not compared.
+const (
+	CentroidMean    CentroidMode = "mean"    // the mean of the members
+	CentroidSummary CentroidMode = "summary" // the vector of the summary
+	CentroidBoth    CentroidMode = "both"    // whichever is nearer: the default
+)
+
+// Options shape a generation. Zero fields take the defaults named.
+type Options struct {
+	Method Method `json:"method,omitempty"`
+	// K is the number of clusters; 0: about √N, and with Elbow where the curve of squared distances bends. 1 to 65,536.
+	// With fewer distinct vectors there are fewer.
+	K int `json:"k,omitempty"`
+	// Elbow chooses K among √N/4 to 4√N by clustering a sample with each: some times the cost of one clustering.
+	Elbow bool `json:"elbow,omitempty"`
+	// Seed decides what is drawn; 0 means DefaultSeed.
+	Seed uint64 `json:"seed,omitempty"`
+	// Rounds bounds those of k-means; 0: 10, after which text embeddings move by less than a percent. At most 1,000.
+	Rounds int `json:"rounds,omitempty"`
+	// Reduce clusters vectors projected to that many principal components; centroids are made in the full space all the
+	// same. 0: off; 2 to 512, below the dimension.
+	Reduce int `json:"reduce,omitempty"`
+	// Radius (cosine distance) and Near (neighbours within it, itself counted) define density for DBSCAN; 0: 0.3 and 4.
+	Radius float64 `json:"radius,omitempty"`
+	Near   int     `json:"near,omitempty"`
+	// Replicas is the largest number of clusters that a chunk is in; default 1, at most MaxReplicas. A further cluster
+	// takes it whose centroid is at most 1+Epsilon (default 0.1) times as far as the nearest, unless it is nearer to
+	// a cluster that has it than to the chunk.
+	Replicas int     `json:"replicas,omitempty"`
+	Epsilon  float64 `json:"epsilon,omitempty"`
+
+	Summary  SummaryMode  `json:"summary,omitempty"`
+	Centroid CentroidMode `json:"centroid,omitempty"`
+	// Representatives is the number of chunks that speak for a cluster; default 5, at most 50.
+	Representatives int `json:"representatives,omitempty"`
+	// Keywords of each cluster; default 20, at most 200.
+	Keywords int `json:"keywords,omitempty"`
+}
+
+// Limits and defaults of Options.
+const (
+	DefaultSeed     = 42
+	MaxDense        = 20_000 // chunks that DBSCAN compares each with each
+	MaxReplicas     = 8
+	maxK            = 1 << 16
+	maxRounds       = 1000
+	maxReduce       = 512
+	defaultRadius   = 0.3
+	defaultNear     = 4
+	defaultEpsilon  = 0.1
+	defaultReps     = 5
+	maxReps         = 50
+	defaultKeywords = 20
+	maxKeywords     = 200
+)
+
+// OptionError names an option that is out of range.
+type OptionError struct {
+	Field string
+	Value any
+	Want  string
+}
+
+// Error implements error.
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("cluster: %s is %v, want %s", e.Field, e.Value, e.Want)
+}
+
+// withDefaults fills zero fields. The error is the *OptionError of the first one out of range.
+func (o Options) withDefaults() (Options, error) {
+	def(&o.Method, KMeans)
+	def(&o.Seed, DefaultSeed)
+	def(&o.Radius, defaultRadius)
+	def(&o.Near, defaultNear)
+	def(&o.Replicas, 1)
+	def(&o.Epsilon, defaultEpsilon)
+	def(&o.Summary, SummaryHybrid)
+	def(&o.Centroid, CentroidBoth)
+	def(&o.Representatives, defaultReps)
+	def(&o.Keywords, defaultKeywords)
+	bad := func(field string, value any, want string, args ...any) (Options, error) {
+		return o, &OptionError{field, value, fmt.Sprintf(want, args...)}
+	}
+	switch {
+	case o.Method != KMeans && o.Method != DBSCAN:
+		return bad("Method", o.Method, "kmeans or dbscan")
+	case o.K < 0 || o.K > maxK:
+		return bad("K", o.K, "0 to %d", maxK)
+	case o.Rounds < 0 || o.Rounds > maxRounds:
+		return bad("Rounds", o.Rounds, "0 to %d", maxRounds)
+	case o.Reduce != 0 && (o.Reduce < 2 || o.Reduce > maxReduce):
+		return bad("Reduce", o.Reduce, "0, or 2 to %d", maxReduce)
+	case !(o.Radius > 0 && o.Radius <= 2):
+		return bad("Radius", o.Radius, "above 0, at most 2")
+	case o.Near < 1:
+		return bad("Near", o.Near, "at least 1")
+	case o.Replicas < 1 || o.Replicas > MaxReplicas:
+		return bad("Replicas", o.Replicas, "1 to %d", MaxReplicas)
+	case !(o.Epsilon >= 0) || math.IsInf(o.Epsilon, 0):
+		return bad("Epsilon", o.Epsilon, "0 or more")
+	case o.Summary != SummaryExtractive && o.Summary != SummaryGenerative && o.Summary != SummaryHybrid && o.Summary != SummaryNone:
+		return bad("Summary", o.Summary, "extractive, generative, hybrid or none")
+	case o.Centroid != CentroidMean && o.Centroid != CentroidSummary && o.Centroid != CentroidBoth:
+		return bad("Centroid", o.Centroid, "mean, summary or both")
+	case o.Representatives < 1 || o.Representatives > maxReps:
+		return bad("Representatives", o.Representatives, "1 to %d", maxReps)
+	case o.Keywords < 1 || o.Keywords > maxKeywords:
+		return bad("Keywords", o.Keywords, "1 to %d", maxKeywords)
+	}
+	return o, nil
+}
+
+func def[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Validate returns nil or the *OptionError of the first option that is out of range.
+func (o Options) Validate() error {
+	_, err := o.withDefaults()
+	return err
+}
