@@ -11,7 +11,7 @@ import (
 
 // Problem is a broken invariant that Check found.
 type Problem struct {
-	// Part is the package whose invariant it is: "index", "graph", "vector" or "cache".
+	// Part is the package whose invariant it is: "index", "graph", "vector", "cluster" or "cache".
 	Part string `json:"part"`
 	// Name is the graph, collection or cache concerned; empty for index.
 	Name string `json:"name,omitempty"`
@@ -71,6 +71,9 @@ func (s *state) check(ctx context.Context, r kv.Reader, yield func(Problem, erro
 		if !yield(p, nil) {
 			return errStopped
 		}
+	}
+	if err := pass(s.clusters.Check(ctx, r), "cluster", "", yield); err != nil {
+		return err
 	}
 	return pass(s.pipe.Check(ctx, r), "index", "", yield)
 }

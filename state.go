@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/glimdb/db/cluster"
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/query"
@@ -26,6 +27,7 @@ type core struct {
 	// configured are the models that a workspace begins with.
 	configured ModelInfo
 	close      sync.Once
+	tending    sync.WaitGroup // the goroutines that tend clusters
 }
 
 // state is what memory holds of one workspace. It is made when the workspace is first used, and ends when that is
@@ -36,6 +38,8 @@ type state struct {
 	models *models
 	pipe   *index.Pipeline
 	engine *query.Engine
+
+	clusters *cluster.Layer
 
 	ctx    context.Context // ends with the state, with its cause, or with ErrClosed when Close of the database begins
 	cancel context.CancelCauseFunc
@@ -67,9 +71,13 @@ func (s *state) open(ctx context.Context) error {
 	if err := errors.Join(s.vectors.Load(snap, s.name), snap.Close()); err != nil {
 		return err
 	}
+	if err := s.openClusters(); err != nil {
+		return err
+	}
 	if err := s.wire(); err != nil {
 		return err
 	}
+	s.tendInBackground()
 	return s.tend()
 }
 
@@ -91,7 +99,7 @@ func (s *state) wire() (err error) {
 		View: s.log.View, Vectors: s.vectors, Workspace: s.name,
 		Embedder: s.models.embedder, Tokenizer: s.models.tokenizer,
 		Keyworder: s.models.keyworder, Keyword: s.models.keyword, Language: o.Language,
-		Answer: s.models.answer, Reranker: s.models.reranker, Views: s.pipe,
+		Answer: s.models.answer, Reranker: s.models.reranker, Views: s.pipe, Clusters: s.clusters.Current,
 		KeywordCache: s.models.keywords, AnswerCache: s.models.answers,
 		Defaults: o.Query, Now: o.Now, Logger: o.Logger,
 	})

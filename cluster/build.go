@@ -160,7 +160,7 @@ func (l *Layer) summarizer(o Options) string {
 
 func (b *builder) measure(ctx context.Context) (err error) {
 	began := b.l.cfg.Now()
-	b.head.Quality, b.head.Limits, err = b.l.measure(ctx, b.view, b.coll, b.nav, b.part, b.o)
+	b.head.Quality, b.head.Limits, err = b.nav.measure(ctx, b.view, b.part, b.o)
 	b.rep.Measuring = b.l.cfg.Now().Sub(began)
 	return errors.Join(err, b.part.f.Err())
 }

@@ -248,9 +248,9 @@ func (l *Layer) summarise(ctx context.Context, r kv.Reader, t *topic, o Options)
 // titleWords of the keywords name a cluster.
 const titleWords = 3
 
-func (t *topic) title() string { return title(t.note.Keywords) }
+func (t *topic) title() string { return titleOf(t.note.Keywords) }
 
-func title(keywords []Keyword) string {
+func titleOf(keywords []Keyword) string {
 	var words []string
 	for _, k := range keywords[:min(len(keywords), titleWords)] {
 		words = append(words, k.Word)

@@ -63,7 +63,7 @@ func (n *Navigation) Info() Info {
 		case c.ID == alwaysSearched:
 			i.Always = c.Size
 		default:
-			i.Clusters = append(i.Clusters, Topic{ID: c.ID, Size: c.Size, Title: title(c.note.Keywords), Summary: c.note.Summary,
+			i.Clusters = append(i.Clusters, Topic{ID: c.ID, Size: c.Size, Title: titleOf(c.note.Keywords), Summary: c.note.Summary,
 				Keywords: orEmpty(c.note.Keywords), Representatives: orEmpty(c.note.Representatives), Spread: c.spread,
 				Radius: c.note.Radius, Trusted: c.note.Trusted, Dirty: c.dirty})
 		}

@@ -118,7 +118,7 @@ func (l *Layer) load(r kv.Reader) (*Navigation, error) {
 	if coll == nil || !h.of(coll) {
 		return nil, nil
 	}
-	n := &Navigation{head: h, lsn: r.LSN(), clusters: make([]*Cluster, h.Next), coll: coll, cells: coll.NewCells()}
+	n := &Navigation{head: h, lsn: r.LSN(), since: h.Since, clusters: make([]*Cluster, h.Next), coll: coll, cells: coll.NewCells()}
 	err = l.each(r, kindSum, h.Generation, func(key, value []byte) error {
 		cell, err := cellOf(key, h.Next)
 		if err != nil {

@@ -52,7 +52,7 @@ type probe struct {
 }
 
 // measure finds the least number of clusters that gives the recall, and what limits follow.
-func (l *Layer) measure(ctx context.Context, r kv.Reader, coll *vector.Collection, n *Navigation, p *partition, o Options) (q Quality, lim Limits, err error) {
+func (n *Navigation) measure(ctx context.Context, r kv.Reader, p *partition, o Options) (q Quality, lim Limits, err error) {
 	if q.Silhouette, err = kmeans.Silhouette(ctx, p.f.rows(n.head.Dim), p.primary, p.k+1, silhouetteSample, o.Seed, workers()); err != nil {
 		return q, lim, err
 	}
@@ -62,61 +62,97 @@ func (l *Layer) measure(ctx context.Context, r kv.Reader, coll *vector.Collectio
 		}
 	}
 	q.SSE /= float64(max(1, p.f.Len()))
-	probes, err := p.probes(ctx, r, coll, n)
+	probes, err := n.probeChunks(ctx, r, p.f, func(id string) []uint32 {
+		if i, ok := p.f.find(id); ok {
+			return p.cellsOf(i)
+		}
+		return nil
+	})
 	if err != nil || len(probes) == 0 {
 		return q, lim, err
 	}
+	q.Sample = len(probes)
+	lim = limitsFor(probes, n, aimRecall)
+	q.Recall, q.Share, q.Probes = outcome(probes, n, lim)
+	return q, lim, nil
+}
+
+// limitsFor is the least number of clusters that gives the recall, and the slack for a few more.
+func limitsFor(probes []probe, n *Navigation, recall float64) (lim Limits) {
 	lim.Clusters = 1
-	for lim.Clusters < n.k && recallOf(probes, lim.Clusters) < aimRecall {
+	for lim.Clusters < n.k && recallOf(probes, lim.Clusters) < recall {
 		lim.Clusters++
 	}
 	lim.Max = min(max(2*lim.Clusters, defaultMax), max(n.k, 1))
 	lim.Slack = slack(probes, lim.Max)
-	q.Sample = len(probes)
-	for _, x := range probes {
-		chosen, _ := lim.Choose(x.near)
-		q.Recall += x.recall(chosen)
-		q.Probes += float64(chosen)
-		for _, s := range x.near[:chosen] {
-			q.Share += float64(n.clusters[s.ID].Size)
-		}
-	}
-	if always := n.at(alwaysSearched); always != nil {
-		q.Share += float64(always.Size * len(probes))
-	}
-	q.Recall /= float64(len(probes))
-	q.Probes /= float64(len(probes))
-	q.Share /= float64(len(probes) * p.f.Len())
-	return q, lim, nil
+	return lim
 }
 
-// probes asks for the neighbours of chunks spread over the field.
-func (p *partition) probes(ctx context.Context, r kv.Reader, coll *vector.Collection, n *Navigation) ([]probe, error) {
-	if p.f.Len() <= neighbours || n.k < 2 {
+// outcome is what the probes find under limits: recall, part of all chunks compared, clusters.
+func outcome(probes []probe, n *Navigation, lim Limits) (recall, share, clusters float64) {
+	for _, x := range probes {
+		chosen, _ := lim.Choose(x.near)
+		recall += x.recall(chosen)
+		share += n.share(x.near[:chosen])
+		clusters += float64(chosen)
+	}
+	of := float64(len(probes))
+	return recall / of, share / of, clusters / of
+}
+
+// share is the part of all chunks in some clusters, and in the one that is always searched.
+func (n *Navigation) share(cells []Scored) float64 {
+	size := 0
+	if always := n.at(alwaysSearched); always != nil {
+		size = always.Size
+	}
+	for _, s := range cells {
+		size += n.clusters[s.ID].Size
+	}
+	return float64(size) / float64(max(1, n.total))
+}
+
+// probeChunks asks for the neighbours of chunks spread over the field.
+func (n *Navigation) probeChunks(ctx context.Context, r kv.Reader, f *field, cells func(id string) []uint32) ([]probe, error) {
+	if f.Len() <= neighbours || n.k < 2 {
 		return nil, nil
 	}
-	count := min(recallSample, p.f.Len())
-	out := make([]probe, count)
+	count := min(recallSample, f.Len())
+	vectors, ids := make([][]float32, count), make([]string, count)
+	for i := range count {
+		at := i * f.Len() / count
+		vectors[i], ids[i] = f.vector(at), f.id(at)
+	}
+	return n.probe(ctx, r, vectors, ids, cells)
+}
+
+// probe finds the clusters near to each vector, and those of its nearest chunks; ids are the chunks that vectors are of,
+// which are not looked for. Vectors without direction are left out.
+func (n *Navigation) probe(ctx context.Context, r kv.Reader, vectors [][]float32, ids []string, cells func(id string) []uint32) ([]probe, error) {
+	out := make([]probe, len(vectors))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(workers())
-	for i := range count {
+	for i, v := range vectors {
 		g.Go(func() error {
-			at := i * p.f.Len() / count
-			v := p.f.vector(at)
-			hits, err := coll.Search(ctx, r, v, vector.SearchOptions{K: neighbours + 1, Exact: true})
+			v := unit(v)
+			if v == nil {
+				return nil
+			}
+			hits, err := n.coll.Search(ctx, r, v, vector.SearchOptions{K: neighbours + 1, Exact: true})
 			if err != nil {
 				return err
 			}
 			out[i].near = n.Nearest(v)
 			for _, h := range hits {
-				if j, ok := p.f.find(h.ID); ok && j != at && len(out[i].want) < neighbours {
-					out[i].want = append(out[i].want, p.cellsOf(j))
+				if in := cells(h.ID); in != nil && (ids == nil || h.ID != ids[i]) && len(out[i].want) < neighbours {
+					out[i].want = append(out[i].want, in)
 				}
 			}
 			return nil
 		})
 	}
-	return out, g.Wait()
+	err := g.Wait()
+	return slices.DeleteFunc(out, func(p probe) bool { return len(p.near) == 0 || len(p.want) == 0 }), err
 }
 
 // recall is the share of the neighbours in the first n clusters.

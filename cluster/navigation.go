@@ -15,6 +15,7 @@ import (
 type Navigation struct {
 	head     head
 	lsn      kv.LSN     // the last commit that is in it
+	since    kv.LSN     // older views show chunks that are in no cluster any more
 	clusters []*Cluster // by id; nil: none has it, or none any more
 	k, total int
 	coll     *vector.Collection
@@ -179,6 +180,18 @@ func (n *Navigation) Search(ctx context.Context, r kv.Reader, q []float32, cells
 func (n *Navigation) K() int   { return n.k }
 func (n *Navigation) Len() int { return n.total }
 
+// Generation numbers the clusters; Data is the commit whose chunks they were made from.
+func (n *Navigation) Generation() uint64 { return n.head.Generation }
+func (n *Navigation) Data() kv.LSN       { return n.head.Data }
+
+// Title is what a person may call a cluster: its first keywords. Size is the number of chunks in it.
+func (n *Navigation) Title(id uint32) (title string, size int) {
+	if c := n.at(id); c != nil {
+		return titleOf(c.note.Keywords), c.Size
+	}
+	return "", 0
+}
+
 // Limits are those that were measured for the generation; Quality is what was measured.
 func (n *Navigation) Limits() Limits   { return n.head.Limits }
 func (n *Navigation) Quality() Quality { return n.head.Quality }
@@ -190,7 +203,7 @@ func (n *Navigation) Fits(r kv.Reader, coll *vector.Collection, model string, di
 		return "the clusters are of another embedding model"
 	case n.coll != coll:
 		return "the clusters are of an earlier collection of chunks"
-	case r.LSN() < n.head.Since:
+	case r.LSN() < n.since:
 		return "the clusters are younger than the view"
 	}
 	return ""
@@ -198,7 +211,7 @@ func (n *Navigation) Fits(r kv.Reader, coll *vector.Collection, model string, di
 
 // with returns the navigation after a commit that changed some clusters.
 func (n *Navigation) with(lsn kv.LSN, h head, changed []*Cluster) *Navigation {
-	out := &Navigation{head: h, lsn: lsn, clusters: slices.Clone(n.clusters), coll: n.coll, cells: n.cells, terms: n.terms}
+	out := &Navigation{head: h, lsn: lsn, since: max(n.since, h.Since), clusters: slices.Clone(n.clusters), coll: n.coll, cells: n.cells, terms: n.terms}
 	described := false
 	for _, c := range changed {
 		for len(out.clusters) <= int(c.ID) {
@@ -206,6 +219,9 @@ func (n *Navigation) with(lsn kv.LSN, h head, changed []*Cluster) *Navigation {
 		}
 		old := out.clusters[c.ID]
 		described = described || old == nil || old.note != c.note
+		if c.Size == 0 && old != nil && old.Size > 0 {
+			out.since = lsn
+		}
 		out.clusters[c.ID] = c
 	}
 	out.count()

@@ -23,7 +23,7 @@ const (
 // PriorityOf returns the level of a purpose.
 func PriorityOf(p Purpose) Priority {
 	switch p {
-	case PurposeKeywords, PurposeAnswer:
+	case PurposeKeywords, PurposeHypothesis, PurposeAnswer:
 		return PriorityQuery
 	case PurposeSummary:
 		return PrioritySummary

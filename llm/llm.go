@@ -34,6 +34,8 @@ const (
 	PurposeSummary  Purpose = "summary"
 	PurposeKeywords Purpose = "keywords"
 	PurposeAnswer   Purpose = "answer"
+	// PurposeHypothesis asks for a passage that would answer a question, to search with.
+	PurposeHypothesis Purpose = "hypothesis"
 )
 
 // Request is one chat call.

@@ -101,7 +101,7 @@ func (q *run) answerKey(system string) string {
 		return ""
 	}
 	// keywords, history and delivery do not shape the answer beyond the context they led to
-	o.HighKeywords, o.LowKeywords, o.Stream, o.Want = nil, nil, false, WantDefault
+	o.HighKeywords, o.LowKeywords, o.Stream, o.Want, o.Routing = nil, nil, false, WantDefault, RoutingOptions{}
 	params, err := json.Marshal(o)
 	if err != nil {
 		q.cacheFailed(fmt.Errorf("answer key: %w", err))

@@ -17,6 +17,8 @@ type searches struct {
 	queryVector  []float32
 	lowVector    []float32
 	highVector   []float32
+	hyde         string
+	hydeVector   []float32
 	searchChunks bool
 	names        bool // of entities are looked for in the question
 }
@@ -33,19 +35,22 @@ func (q *run) plan() searches {
 		s.high = strings.Join(k.High, keywordSeparator)
 	}
 	s.searchChunks = ran == Naive || ran == Mix
+	if s.searchChunks {
+		s.hyde = q.hyde
+	}
 	if s.searchChunks || (q.picker() == PickVector && q.opt.RelatedChunks.Or(0) > 0) {
 		s.query = q.question
 	}
 	return s
 }
 
-// embed fills the vectors of s with one call for question, low and high keywords, in this order and only
+// embed fills the vectors of s with one call for question, low and high keywords, and a hypothesis to route by, in this order and only
 // those needed; equal texts go once. When the call fails each text is tried alone: the saving must not
 // break the query.
 func (q *run) embed(ctx context.Context, s *searches) error {
 	t := q.e.timer(StepEmbed)
 	var texts []string
-	for _, text := range []string{s.query, s.low, s.high} {
+	for _, text := range []string{s.query, s.low, s.high, s.hyde} {
 		if text != "" && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
@@ -66,7 +71,7 @@ func (q *run) embed(ctx context.Context, s *searches) error {
 		}
 		return nil
 	}
-	s.queryVector, s.lowVector, s.highVector = of(s.query), of(s.low), of(s.high)
+	s.queryVector, s.lowVector, s.highVector, s.hydeVector = of(s.query), of(s.low), of(s.high), of(s.hyde)
 	t.count("texts", len(texts))
 	q.record(t)
 	return nil

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/glimdb/db/cluster"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/vector"
@@ -41,6 +42,9 @@ type Config struct {
 	// Reranker reorders chunks; nil: none does.
 	Reranker llm.Reranker
 
+	// Clusters returns the present navigation over the chunks, nil where there is none; nil: there never is.
+	Clusters func() *cluster.Navigation
+
 	// Views derives what queries with a filter show; nil: those are refused.
 	Views Views
 
@@ -69,6 +73,7 @@ type Engine struct {
 
 	keywordCache, answerCache llm.ByteStore
 
+	clusters   func() *cluster.Navigation
 	views      Views
 	selections selections
 
@@ -89,7 +94,7 @@ func New(c Config) (*Engine, error) {
 	e := &Engine{view: c.View, vectors: c.Vectors, workspace: c.Workspace,
 		keyworder: c.Keyworder, keywordOrigin: OriginCustom, answerer: c.Answer, reranker: c.Reranker,
 		keywordCache: c.KeywordCache, answerCache: c.AnswerCache,
-		views: c.Views,
+		clusters: c.Clusters, views: c.Views,
 		count: &counter{tok: c.Tokenizer}, defaults: c.Defaults, now: c.Now, log: c.Logger}
 	e.SetEmbedder(c.Embedder)
 	switch {
@@ -124,6 +129,7 @@ type run struct {
 	embedder *embedder // of the question's vectors
 	opt      Options   // resolved
 	question string    // trimmed
+	hyde     string    // hypothetical answer; empty: none
 	res      *Result
 	trace    []TraceStep
 	start    time.Time
@@ -133,7 +139,7 @@ type run struct {
 // *UpstreamError, the context's error, or a failure of the store. When only the answer failed, the Result
 // with the retrieved context accompanies the error; otherwise it is nil with an error.
 //
-// A query makes at most one keyword call, one embedding call, one rerank call and one answer call, and
+// A query makes at most one keyword call, one call for a hypothesis (RoutingOptions.HyDE), one embedding call, one rerank call and one answer call, and
 // holds a snapshot only between the embedding call and the rerank call.
 func (e *Engine) Query(ctx context.Context, question string, o Options) (*Result, error) {
 	q, err := e.prepare(question, o)

@@ -46,21 +46,23 @@ type Step string
 
 // The steps.
 const (
-	StepKeywords  Step = "keywords"
-	StepPrompt    Step = "prompt" // what the prompt takes without context is counted; the first query loads the vocabulary
-	StepEmbed     Step = "embed"
-	StepRetrieve  Step = "retrieve"
-	StepFilter    Step = "filter" // the documents that match are found, and what they speak of
-	StepNames     Step = "names"
-	StepEntities  Step = "entities"
-	StepRelations Step = "relations"
-	StepChunks    Step = "chunks"
-	StepBudget    Step = "budget"
-	StepPick      Step = "pick"
-	StepRead      Step = "read"
-	StepRerank    Step = "rerank"
-	StepContext   Step = "context"
-	StepAnswer    Step = "answer"
+	StepKeywords   Step = "keywords"
+	StepPrompt     Step = "prompt"     // what the prompt takes without context is counted; the first query loads the vocabulary
+	StepHypothesis Step = "hypothesis" // the answer model writes what clusters are compared with
+	StepEmbed      Step = "embed"
+	StepRetrieve   Step = "retrieve"
+	StepFilter     Step = "filter" // the documents that match are found, and what they speak of
+	StepNames      Step = "names"
+	StepEntities   Step = "entities"
+	StepRelations  Step = "relations"
+	StepChunks     Step = "chunks"
+	StepRoute      Step = "route" // topic clusters are chosen, and searched
+	StepBudget     Step = "budget"
+	StepPick       Step = "pick"
+	StepRead       Step = "read"
+	StepRerank     Step = "rerank"
+	StepContext    Step = "context"
+	StepAnswer     Step = "answer"
 )
 
 // UpstreamError is a failure of a model that the query could not do without. It is never turned into an

@@ -56,12 +56,17 @@ func (q *run) hits(ctx context.Context, r *reader, c *vector.Collection, v []flo
 			return nil, err
 		}
 	}
+	l.found(hits, t)
+	return hits, nil
+}
+
+// found counts what a path found.
+func (l *leg) found(hits []vector.Hit, t *timer) {
 	l.hits = len(hits)
 	t.cut("hits", len(hits), l.hitsBefore)
 	if len(hits) > 0 {
 		t.scored(float64(hits[0].Score), float64(hits[len(hits)-1].Score))
 	}
-	return hits, nil
 }
 
 // nameOf is the name of a collection at the time of the view.

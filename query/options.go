@@ -125,6 +125,9 @@ type Options struct {
 	HighKeywords []string `json:"hl_keywords,omitempty"`
 	LowKeywords  []string `json:"ll_keywords,omitempty"`
 
+	// Routing searches the chunks of a few topic clusters instead of all; default: all.
+	Routing RoutingOptions `json:"routing,omitzero"`
+
 	// Filter restricts what is searched and shown to some documents; zero: none. Bypass does not look at it.
 	Filter Filter `json:"filter,omitzero"`
 
@@ -187,6 +190,7 @@ func (o Options) over(d Options) Options {
 	fill(&o.ChunkTopK, d.ChunkTopK)
 	fill(&o.RelatedChunkCap, d.RelatedChunkCap)
 	fill(&o.Picker, d.Picker)
+	o.Routing = o.Routing.over(d.Routing)
 	fill(&o.CosineThreshold, d.CosineThreshold)
 	fill(&o.RelatedChunks, d.RelatedChunks)
 	fill(&o.MinRerankScore, d.MinRerankScore)

@@ -35,6 +35,9 @@ type Result struct {
 	// Filter tells what Options.Filter selected; nil without one.
 	Filter *Filtered `json:"filter,omitempty"`
 
+	// Routing tells how clusters were used, when Options.Routing asked for them; else nil.
+	Routing *Routed `json:"routing,omitempty"`
+
 	// Keywords are the ones searched with, and where they came from.
 	Keywords UsedKeywords `json:"keywords"`
 	Data     Data         `json:"data"`

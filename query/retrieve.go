@@ -33,6 +33,9 @@ func (q *run) retrieve(ctx context.Context) error {
 	t.count("tokens", q.res.Tokens.Fixed)
 	q.record(t)
 	q.res.Tokens.Budget = q.opt.Budget.Total
+	if err := q.hypothesis(ctx); err != nil {
+		return err
+	}
 	for {
 		s := q.plan()
 		q.embedder = q.e.embedder.Load()
@@ -143,6 +146,7 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 		}
 		q.res.Reasons = append(q.res.Reasons, l.reasons...)
 	}
+	q.tellRoute(&found.hits)
 	q.res.counted(ReasonDocumentsWaiting, waiting, "documents that are not processed yet")
 	ents, rels := found.merged()
 	t.count("entities", len(ents))

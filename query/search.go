@@ -20,6 +20,7 @@ type leg struct {
 	step      TraceStep
 	// hits and, without the filter, hitsBefore are what the path itself found.
 	hits, hitsBefore int
+	routed           *Routed // of the chunk index, when clusters were asked for
 	reasons
 }
 
@@ -63,7 +64,7 @@ func (q *run) search(ctx context.Context, r *reader, s searches) (*legs, error) 
 		path(&found.high, StepRelations, func(ctx context.Context, l *leg, t *timer) error { return q.byRelation(ctx, r, s.highVector, l, t) })
 	}
 	if s.searchChunks {
-		path(&found.hits, StepChunks, func(ctx context.Context, l *leg, t *timer) error { return q.byChunk(ctx, r, s.queryVector, l, t) })
+		path(&found.hits, StepChunks, func(ctx context.Context, l *leg, t *timer) error { return q.byChunk(ctx, r, s, l, t) })
 	}
 	return found, g.Wait()
 }
@@ -232,12 +233,12 @@ func (q *run) ends(ctx context.Context, r *reader, names []string, l *leg, t *ti
 }
 
 // byChunk searches the chunk index with the question.
-func (q *run) byChunk(ctx context.Context, r *reader, v []float32, l *leg, t *timer) error {
+func (q *run) byChunk(ctx context.Context, r *reader, s searches, l *leg, t *timer) error {
 	if r.chunks == nil {
 		l.reason(ReasonNothingIndexed, "the workspace holds no chunks")
 		return nil
 	}
-	hits, err := q.hits(ctx, r, r.chunks, v, q.opt.ChunkTopK, l, t)
+	hits, err := q.chunkHits(ctx, r, s, l, t)
 	if err != nil {
 		return err
 	}

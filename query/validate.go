@@ -54,6 +54,7 @@ func (o Options) Validate() error {
 	f.keywords("hl_keywords", o.HighKeywords)
 	f.keywords("ll_keywords", o.LowKeywords)
 	f.filter(o.Filter)
+	f.routing(o.Routing)
 	f.text("user_prompt", o.Reply.UserPrompt, maxPromptRunes)
 	f.text("system_prompt", o.Reply.SystemPrompt, maxPromptRunes)
 	if s := o.Reply.SystemPrompt; s != "" && o.Mode != Bypass {

@@ -27,6 +27,7 @@ type queryFlags struct {
 	filter                        queryFilter
 	noRerank                      bool
 	minRerank                     float64
+	routing                       routingFlags
 }
 
 func (a *app) queryCommand() *cobra.Command {
@@ -92,6 +93,7 @@ func (f *queryFlags) addRetrieval(cmd *cobra.Command) {
 	fl.BoolVar(&f.noRerank, "no-rerank", false, "leave passages in the order in which they were found")
 	fl.Float64Var(&f.minRerank, "min-rerank-score", 0, "leave out passages that the reranker scores lower (default 0: none)")
 	f.filter.add(cmd)
+	f.routing.add(cmd)
 	fl.StringVar(&f.instruct, "instruct", "", "further instructions for the answer")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modeNames(), cobra.ShellCompDirectiveNoFileComp))
 }
@@ -136,6 +138,7 @@ func (f *queryFlags) options(cmd *cobra.Command) (query.Options, error) {
 	o := query.Options{Mode: query.Mode(f.mode), LowKeywords: f.low, HighKeywords: f.high, TopK: f.topK,
 		ChunkTopK: f.chunkTopK, Picker: query.Picker(f.picker), NoRerank: f.noRerank}
 	o.Reply.UserPrompt = f.instruct
+	o.Routing = f.routing.options()
 	if cmd.Flags().Changed("threshold") {
 		o.CosineThreshold = query.Some(f.threshold)
 	}

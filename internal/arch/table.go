@@ -59,9 +59,13 @@ var table = map[string]row{
 		imports: words("kv graph vector postings index/chunk llm internal/analysis internal/brief internal/filter internal/prompt internal/lexical internal/record internal/codec internal/space"),
 		tests:   words("wal vector/hnsw llm/token llm/hashed"),
 	},
+	"cluster": { // a navigation layer over chunks: query routes by it
+		imports: words("kv vector llm internal/kmeans internal/lexical internal/record internal/codec internal/simd internal/space"),
+		tests:   words("wal vector/hnsw index llm/hashed"),
+	},
 	"index/format": {imports: words("index internal/brief"), tests: words("index/chunk")}, // documents of files, for the library and the command
 	"query": {
-		imports: words("kv graph vector postings llm internal/analysis internal/filter internal/prompt internal/lexical internal/record internal/codec internal/space"),
+		imports: words("kv graph vector postings cluster llm internal/analysis internal/filter internal/prompt internal/lexical internal/record internal/codec internal/space"),
 		tests:   words("wal vector/hnsw llm/token llm/hashed"),
 	},
 
@@ -70,13 +74,13 @@ var table = map[string]row{
 	"internal/graphview": {},
 	"internal/dump":      {imports: words("kv internal/codec")},
 	".": {
-		imports: words("kv wal graph graph/analytics vector vector/hnsw vector/ivf postings index index/chunk query llm llm/token llm/hashed internal/brief internal/cache internal/dump internal/export internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
+		imports: words("kv wal graph graph/analytics vector vector/hnsw vector/ivf postings index index/chunk cluster query llm llm/token llm/hashed internal/brief internal/cache internal/dump internal/export internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
 		tests:   words("llm/openai llm/rerank"),
 	},
-	"cmd/glim": {imports: words(". graph graph/analytics vector index index/chunk index/format query llm llm/anthropic llm/ollama llm/openai llm/rerank llm/token internal/brief internal/graphview")},
+	"cmd/glim": {imports: words(". graph graph/analytics vector cluster index index/chunk index/format query llm llm/anthropic llm/ollama llm/openai llm/rerank llm/token internal/brief internal/graphview")},
 
 	// Never imported; compares layers with bare peers, so that it may reach below db.
-	"bench": {tests: words(". kv wal graph graph/analytics vector vector/hnsw vector/ivf postings internal/analysis index index/chunk query llm llm/token llm/hashed internal/codec internal/lexical internal/record internal/simd internal/space")},
+	"bench": {tests: words(". kv wal graph graph/analytics vector vector/hnsw vector/ivf postings internal/analysis index index/chunk cluster query llm llm/token llm/hashed internal/codec internal/lexical internal/record internal/simd internal/space")},
 
 	// Imported from tests only.
 	"internal/testkit":           {},
@@ -101,7 +105,7 @@ var confined = []struct {
 }{
 	{"github.com/cockroachdb/pebble/v2/vfs", words("kv . internal/testkit internal/testkit/vectorkit vector/vectortest bench"), true, "file systems may be named, the engine may not"},
 	{"github.com/cockroachdb/pebble", words("kv bench"), false, "only kv imports the engine; the contract names nothing of it"},
-	{"gonum.org/v1/gonum", words("graph/gonum.go"), true, "one adapter file; the rest of graph is gonum-free"},
+	{"gonum.org/v1/gonum", words("graph/gonum.go cluster/pca.go"), true, "one adapter file; the rest of graph is gonum-free"},
 	{"github.com/pkoukk", words("llm/token bench"), false, "tokens are counted behind llm.Tokenizer"},
 	{"github.com/blevesearch/snowballstem", words("internal/analysis"), false, "what stems which words is one analyser's business, whose id says so"},
 	{"github.com/RoaringBitmap", words("vector"), false, "sets of ids are vector.IDSet elsewhere"},

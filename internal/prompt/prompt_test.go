@@ -32,7 +32,7 @@ func golden(t *testing.T, name, got string) {
 // templates are all templates. One that is missing here is a file too many in text.
 var templates = []Template{
 	TemplateExtractSystem, TemplateExtractUser, TemplateExtractSection, TemplateTypes, TemplateGlean,
-	TemplateSummarySystem, TemplateSummaryUser, TemplateKeywords, TemplateAnswerKG, TemplateAnswerNaive,
+	TemplateSummarySystem, TemplateSummaryUser, TemplateKeywords, TemplateHypothesis, TemplateAnswerKG, TemplateAnswerNaive,
 }
 
 func TestRendered(t *testing.T) {
@@ -47,6 +47,7 @@ func TestRendered(t *testing.T) {
 		"summary_system":       SummarySystem(SummaryParams{}),
 		"summary_user":         SummaryUser("Relation", "(Heron, Port Alder)", `{"Description":"left at dawn"}`),
 		"keywords":             Keywords("", "When did the Heron leave?"),
+		"hypothesis":           Hypothesis("When did the Heron leave?"),
 		"answer_kg":            Answer(AnswerParams{ResponseType: "One sentence", UserPrompt: "Be brief.", Context: "CONTEXT", KG: true}),
 		"answer_naive":         Answer(AnswerParams{Context: "CONTEXT"}),
 	} {
@@ -67,6 +68,7 @@ func TestSlots(t *testing.T) {
 		TemplateSummarySystem:  "language max_tokens",
 		TemplateSummaryUser:    "fence items kind name",
 		TemplateKeywords:       "fence language question",
+		TemplateHypothesis:     "fence question",
 		TemplateAnswerKG:       "context response_type user_prompt",
 		TemplateAnswerNaive:    "context response_type user_prompt",
 	}

@@ -23,6 +23,7 @@ const (
 	TemplateSummarySystem  Template = "summary_system"
 	TemplateSummaryUser    Template = "summary_user"
 	TemplateKeywords       Template = "keywords"
+	TemplateHypothesis     Template = "hypothesis"
 	TemplateAnswerKG       Template = "answer_kg"
 	TemplateAnswerNaive    Template = "answer_naive"
 )

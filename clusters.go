@@ -1,0 +1,133 @@
+package db
+
+import (
+	"context"
+	"errors"
+
+	"github.com/glimdb/db/cluster"
+	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/llm"
+)
+
+// BuildClusters groups the chunks into topic clusters, with a centroid, a summary and keywords each, by which queries with
+// query.Routing search a few topics instead of everything. It may be called at any time and again: the new generation takes
+// the place of the old one in one commit, while queries and documents go on. From then on every commit keeps the clusters
+// up, and what is to be mended is, in the background (see TendClusters). Nothing else depends on them: a dump leaves them
+// out, and dropping them loses only work. docs/routing.md tells when they pay.
+//
+// Errors: *cluster.OptionError; ErrMismatch where summaries are to be embedded by another model than the chunks are of;
+// what the models failed with. After an error the clusters are as before.
+func (d *DB) BuildClusters(ctx context.Context, o cluster.Options) (cluster.Report, error) {
+	if err := o.Validate(); err != nil {
+		return cluster.Report{}, err
+	}
+	return writing(ctx, d, func(ctx context.Context, s *state) (cluster.Report, error) {
+		if err := s.mayEmbed(); err != nil {
+			return cluster.Report{}, err
+		}
+		return s.clusters.Build(ctx, o)
+	})
+}
+
+// Clusters describes the topic clusters, or fails with ErrNotFound when there are none.
+func (d *DB) Clusters(ctx context.Context) (cluster.Info, error) {
+	return reading(ctx, d, "Clusters", func(_ context.Context, s *state, _ kv.Reader) (cluster.Info, error) {
+		n := s.clusters.Current()
+		if n == nil {
+			return cluster.Info{}, cluster.ErrNone
+		}
+		return n.Info(), nil
+	})
+}
+
+// ClusterMembers lists the ids of the chunks in a cluster, in order; none for one that does not exist. It fails with
+// ErrNotFound when there are no clusters.
+func (d *DB) ClusterMembers(ctx context.Context, id uint32) ([]string, error) {
+	return reading(ctx, d, "ClusterMembers", func(_ context.Context, s *state, r kv.Reader) ([]string, error) {
+		n := s.clusters.Current()
+		if n == nil {
+			return nil, cluster.ErrNone
+		}
+		return n.Members(r, id), nil
+	})
+}
+
+// TendClusters does now what is due, and would be done in the background: it merges clusters that have become small, splits
+// large and wide ones, describes anew those that have changed, and builds all anew once the chunks have doubled. A summary
+// model is asked again where the clusters were built with one.
+func (d *DB) TendClusters(ctx context.Context) (cluster.TendReport, error) {
+	return writing(ctx, d, func(ctx context.Context, s *state) (cluster.TendReport, error) {
+		if err := s.mayEmbed(); err != nil {
+			return cluster.TendReport{}, err
+		}
+		return s.clusters.Tend(ctx)
+	})
+}
+
+// TuneClusters measures how many clusters questions have to search, by the questions given or by chunks in their place, and
+// sets the limits by which queries are routed (cluster.Limits). It fails with ErrNotFound when there are no clusters.
+func (d *DB) TuneClusters(ctx context.Context, o cluster.TuneOptions) (cluster.Tuning, error) {
+	return writing(ctx, d, func(ctx context.Context, s *state) (cluster.Tuning, error) {
+		if err := s.mayEmbed(); err != nil {
+			return cluster.Tuning{}, err
+		}
+		return s.clusters.Tune(ctx, o)
+	})
+}
+
+// DropClusters removes the clusters, or fails with ErrNotFound when there are none. No document is touched.
+func (d *DB) DropClusters(ctx context.Context) error {
+	_, err := writing(ctx, d, func(ctx context.Context, s *state) (struct{}, error) { return struct{}{}, s.clusters.Drop(ctx) })
+	return err
+}
+
+// summaryTokens is the length of the extract of a cluster: three to five sentences.
+const summaryTokens = 120
+
+// openClusters reads the clusters of the workspace.
+func (s *state) openClusters() (err error) {
+	extract, err := index.NewExtractive(index.ExtractiveOptions{MaxTokens: summaryTokens, Tokenizer: s.models.tokenizer})
+	if err != nil {
+		return err
+	}
+	snap, err := s.log.View()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	c := cluster.Config{Updater: s, Vectors: s.vectors, Workspace: s.name, Extract: extract,
+		Embedder: s.models.present, Now: s.opts.Now, Logger: s.opts.Logger}
+	if _, offline := s.models.summarizer.(*index.Extractive); !offline {
+		c.Model = s.models.summarizer
+	}
+	s.clusters, err = cluster.Open(snap, c)
+	return err
+}
+
+// tendInBackground tends the clusters whenever a commit has left something to do, until the workspace is let go of.
+func (s *state) tendInBackground() {
+	if s.opts.ReadOnly {
+		return
+	}
+	d := &DB{core: s.core, name: s.name}
+	s.tending.Go(func() {
+		for {
+			select {
+			case <-s.ctx.Done():
+				return
+			case <-s.clusters.Wake():
+			}
+			if _, err := d.TendClusters(s.ctx); err != nil && s.ctx.Err() == nil {
+				s.opts.Logger.Warn("clusters: upkeep failed, and is tried again after a later commit", "error", err)
+			}
+		}
+	})
+}
+
+// present is the embedder as it is now.
+func (m *models) present() llm.Embedder {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.embedder
+}
