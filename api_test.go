@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/glimdb/db"
+	"github.com/glimdb/db/cluster"
 	"github.com/glimdb/db/graph/analytics"
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/kv"
@@ -45,6 +46,9 @@ var arguments = map[reflect.Type]any{
 	reflect.TypeFor[db.AnalysisOptions]():    db.AnalysisOptions{Options: analytics.Options{Algorithm: analytics.Leiden}},
 	reflect.TypeFor[*db.Analysis]():          &db.Analysis{Result: &analytics.Result{}, Graph: db.KnowledgeGraph},
 	reflect.TypeFor[db.SimilarOptions]():     db.SimilarOptions{Collection: "chunks", MinScore: 1},
+	reflect.TypeFor[cluster.Options]():       cluster.Options{},
+	reflect.TypeFor[cluster.TuneOptions]():   cluster.TuneOptions{},
+	reflect.TypeFor[uint32]():                uint32(1),
 }
 
 // call calls a method of d with ctx and valid arguments and returns its error, or that of the sequence it
@@ -164,9 +168,10 @@ func TestEveryMethodOfAReadOnlyDatabase(t *testing.T) {
 	defer func() {
 		arguments[reflect.TypeFor[func(tx *db.Tx) error]()] = func(*db.Tx) error { return nil }
 	}()
-	unknown := map[string]bool{"Entity": true, "Relation": true, "Analyses": true} // what they are asked for
+	unknown := map[string]bool{"Entity": true, "Relation": true, "Analyses": true, "Clusters": true, "ClusterMembers": true} // what they are asked for
 	edits := regexp.MustCompile("^(Create|Edit|Rename|Merge|Add|Remove|Delete|Reset)(Entity|Entities|Alias|Relation)$")
-	refused := map[string]bool{"Insert": true, "Put": true, "Enqueue": true, "Delete": true, "DeleteMatching": true, "Retry": true, "TruncateChanges": true, "Update": true, "View": true, "Load": true, "Compact": true, "InsertGraph": true, "ClearCache": true, "Reembed": true, "DropWorkspace": true, "SaveAnalysis": true, "DropAnalysis": true}
+	refused := map[string]bool{"Insert": true, "Put": true, "Enqueue": true, "Delete": true, "DeleteMatching": true, "Retry": true, "TruncateChanges": true, "Update": true, "View": true, "Load": true, "Compact": true, "InsertGraph": true, "ClearCache": true, "Reembed": true, "DropWorkspace": true, "SaveAnalysis": true, "DropAnalysis": true,
+		"BuildClusters": true, "TuneClusters": true, "TendClusters": true, "DropClusters": true}
 	for _, m := range methods(t) {
 		err := call(t, d, m, ctx)
 		switch {

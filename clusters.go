@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/glimdb/db/cluster"
 	"github.com/glimdb/db/index"
@@ -23,7 +24,7 @@ func (d *DB) BuildClusters(ctx context.Context, o cluster.Options) (cluster.Repo
 		return cluster.Report{}, err
 	}
 	return writing(ctx, d, func(ctx context.Context, s *state) (cluster.Report, error) {
-		if err := s.mayEmbed(); err != nil {
+		if err := s.mayCluster(); err != nil {
 			return cluster.Report{}, err
 		}
 		return s.clusters.Build(ctx, o)
@@ -58,7 +59,7 @@ func (d *DB) ClusterMembers(ctx context.Context, id uint32) ([]string, error) {
 // model is asked again where the clusters were built with one.
 func (d *DB) TendClusters(ctx context.Context) (cluster.TendReport, error) {
 	return writing(ctx, d, func(ctx context.Context, s *state) (cluster.TendReport, error) {
-		if err := s.mayEmbed(); err != nil {
+		if err := s.mayCluster(); err != nil {
 			return cluster.TendReport{}, err
 		}
 		return s.clusters.Tend(ctx)
@@ -69,7 +70,7 @@ func (d *DB) TendClusters(ctx context.Context) (cluster.TendReport, error) {
 // sets the limits by which queries are routed (cluster.Limits). It fails with ErrNotFound when there are no clusters.
 func (d *DB) TuneClusters(ctx context.Context, o cluster.TuneOptions) (cluster.Tuning, error) {
 	return writing(ctx, d, func(ctx context.Context, s *state) (cluster.Tuning, error) {
-		if err := s.mayEmbed(); err != nil {
+		if err := s.mayCluster(); err != nil {
 			return cluster.Tuning{}, err
 		}
 		return s.clusters.Tune(ctx, o)
@@ -78,8 +79,22 @@ func (d *DB) TuneClusters(ctx context.Context, o cluster.TuneOptions) (cluster.T
 
 // DropClusters removes the clusters, or fails with ErrNotFound when there are none. No document is touched.
 func (d *DB) DropClusters(ctx context.Context) error {
-	_, err := writing(ctx, d, func(ctx context.Context, s *state) (struct{}, error) { return struct{}{}, s.clusters.Drop(ctx) })
+	_, err := writing(ctx, d, func(ctx context.Context, s *state) (struct{}, error) {
+		if s.opts.ReadOnly {
+			return struct{}{}, fmt.Errorf("db: clusters: %w", ErrReadOnly)
+		}
+		return struct{}{}, s.clusters.Drop(ctx)
+	})
 	return err
+}
+
+// mayCluster refuses work on clusters that could not be stored, or whose summaries another model would embed than the
+// chunks.
+func (s *state) mayCluster() error {
+	if s.opts.ReadOnly {
+		return fmt.Errorf("db: clusters: %w", ErrReadOnly)
+	}
+	return s.mayEmbed()
 }
 
 // summaryTokens is the length of the extract of a cluster: three to five sentences.
@@ -105,13 +120,19 @@ func (s *state) openClusters() (err error) {
 	return err
 }
 
-// tendInBackground tends the clusters whenever a commit has left something to do, until the workspace is let go of.
-func (s *state) tendInBackground() {
+// tendClusters tends the clusters in the background whenever a commit has left something to do, until the state ends. A
+// call runs in the workspace.
+func (s *state) tendClusters() {
 	if s.opts.ReadOnly {
 		return
 	}
+	s.life.mu.Lock()
+	defer s.life.mu.Unlock()
+	if s.life.closed {
+		return
+	}
 	d := &DB{core: s.core, name: s.name}
-	s.tending.Go(func() {
+	s.life.work.Go(func() {
 		for {
 			select {
 			case <-s.ctx.Done():
@@ -119,7 +140,7 @@ func (s *state) tendInBackground() {
 			case <-s.clusters.Wake():
 			}
 			if _, err := d.TendClusters(s.ctx); err != nil && s.ctx.Err() == nil {
-				s.opts.Logger.Warn("clusters: upkeep failed, and is tried again after a later commit", "error", err)
+				s.opts.Logger.Warn("db: upkeep of the clusters failed, and is tried again after a later commit", "error", err)
 			}
 		}
 	})

@@ -132,7 +132,6 @@ func (d *DB) Close() (err error) {
 // log, which lets commits under way have their outcome; then what both write to.
 func (d *DB) release() error {
 	d.life.cancel(ErrClosed)
-	d.tending.Wait()
 	var errs []error
 	if d.vectors != nil {
 		errs = append(errs, d.vectors.Close())

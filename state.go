@@ -27,7 +27,6 @@ type core struct {
 	// configured are the models that a workspace begins with.
 	configured ModelInfo
 	close      sync.Once
-	tending    sync.WaitGroup // the goroutines that tend clusters
 }
 
 // state is what memory holds of one workspace. It is made when the workspace is first used, and ends when that is
@@ -77,8 +76,11 @@ func (s *state) open(ctx context.Context) error {
 	if err := s.wire(); err != nil {
 		return err
 	}
-	s.tendInBackground()
-	return s.tend()
+	if err := s.tend(); err != nil {
+		return err
+	}
+	s.tendClusters()
+	return nil
 }
 
 func (s *state) wire() (err error) {

@@ -42,8 +42,10 @@ func (l *Layer) Build(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	l.work.Lock()
-	defer l.work.Unlock()
+	if err := l.begin(ctx); err != nil {
+		return Report{}, err
+	}
+	defer l.end()
 	return l.build(ctx, o)
 }
 

@@ -62,7 +62,10 @@ func (s *store) open() (err error) {
 		return err
 	}
 	defer snap.Close()
-	if s.vectors, err = vector.OpenSet(snap, vector.SetOptions{NewIndex: hnsw.Factory, Oldest: s.kv.OldestLSN, Store: s.kv, Update: s.log.Update}); err != nil {
+	if s.vectors, err = vector.OpenSet(nil, vector.SetOptions{NewIndex: hnsw.Factory, Oldest: s.kv.OldestLSN, Store: s.kv, Update: s.log.Update}); err != nil {
+		return err
+	}
+	if err := s.vectors.Load(snap, ws); err != nil {
 		return err
 	}
 	emb, err := hashed.New(hashed.Options{Dim: s.dim})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,7 +46,7 @@ type Layer struct {
 	cfg Config
 	nav atomic.Pointer[Navigation]
 
-	work sync.Mutex // one Build, Tend or Drop at a time
+	work chan struct{} // holds a token while a Build, Tend, Tune or Drop runs
 	wake chan struct{}
 }
 
@@ -66,7 +65,7 @@ func Open(r kv.Reader, c Config) (*Layer, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	l := &Layer{cfg: c, wake: make(chan struct{}, 1)}
+	l := &Layer{cfg: c, work: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
 	n, err := l.load(r)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: open: %w", err)
@@ -204,8 +203,10 @@ func cellOf(key []byte, next uint32) (uint32, error) {
 
 // Drop removes the clusters; without any it is ErrNone. No chunk is touched.
 func (l *Layer) Drop(ctx context.Context) error {
-	l.work.Lock()
-	defer l.work.Unlock()
+	if err := l.begin(ctx); err != nil {
+		return err
+	}
+	defer l.end()
 	_, err := l.cfg.Updater.Update(ctx, ChangeKind, nil, func(b *kv.Batch) error {
 		if _, err := l.headOf(b); err != nil && !errors.Is(err, kv.ErrCorrupt) {
 			return err
@@ -216,6 +217,18 @@ func (l *Layer) Drop(ctx context.Context) error {
 	})
 	return err
 }
+
+// begin waits for the turn of work that excludes other such.
+func (l *Layer) begin(ctx context.Context) error {
+	select {
+	case l.work <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Layer) end() { <-l.work }
 
 // replace puts n in the place of the present navigation. It belongs to hooks of commits.
 func (l *Layer) replace(n *Navigation) {

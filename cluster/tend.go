@@ -27,8 +27,10 @@ type TendReport struct {
 // doubled is built anew with its own options. Each is a commit of its own, planned on a view, that leaves alone what
 // another commit changed meanwhile. Queries and documents go on. Without clusters it does nothing.
 func (l *Layer) Tend(ctx context.Context) (rep TendReport, err error) {
-	l.work.Lock()
-	defer l.work.Unlock()
+	if err := l.begin(ctx); err != nil {
+		return rep, err
+	}
+	defer l.end()
 	n := l.nav.Load()
 	if n == nil {
 		return rep, nil

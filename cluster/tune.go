@@ -60,8 +60,10 @@ func (l *Layer) Tune(ctx context.Context, o TuneOptions) (t Tuning, err error) {
 	case len(o.Questions) > maxQuestions:
 		return t, &OptionError{"Questions", len(o.Questions), fmt.Sprintf("at most %d", maxQuestions)}
 	}
-	l.work.Lock()
-	defer l.work.Unlock()
+	if err := l.begin(ctx); err != nil {
+		return t, err
+	}
+	defer l.end()
 	view, err := l.cfg.Updater.View()
 	if err != nil {
 		return t, err
