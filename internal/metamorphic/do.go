@@ -27,6 +27,8 @@ func (r *runner) do(ctx context.Context, op Op) error {
 		return r.document(ctx, op)
 	case EntityCreate, EntityType, EntityRename, EntityMerge, EntityDelete, EntityReset, AliasRemove, RelationCreate, RelationDelete:
 		return r.edit(ctx, op)
+	case BesidePut, BesideDrop:
+		return r.doBeside(ctx, op)
 	case Query:
 		return r.query(ctx, op)
 	case DumpLoad:
@@ -251,6 +253,7 @@ func (r *runner) dumpLoad(ctx context.Context) error {
 		return err
 	}
 	r.fs = testkit.NewCrashFS(uint64(r.n))
+	clear(r.beside) // a dump is of one workspace
 	if r.d, err = r.open(r.fs); err != nil {
 		return err
 	}

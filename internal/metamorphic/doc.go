@@ -2,7 +2,7 @@
 // compares each with a model of plain maps and brute force, and the databases with each other.
 //
 // It covers key-value spaces, a vector collection, a graph, documents, snapshots held open over writes, queries,
-// changes of the embedding model, caches that are cleared, dump and load, reopening, full disks, and power loss
+// changes of the embedding model, caches that are cleared, a second workspace, dump and load, reopening, full disks, and power loss
 // between and inside operations. It does not make writes race each other: the order of operations is the list's, so
 // that a failure can be replayed and shrunk. It owns no on-disk keys and is imported from tests only.
 //
@@ -25,4 +25,5 @@
 //     everything acknowledged is there.
 //   - M5: databases whose options promise the same content answer queries equally and end with equal
 //     logical dumps.
+//   - M6: what happens in the second workspace never shows in the first.
 package metamorphic

@@ -40,6 +40,8 @@ const (
 	RelationDelete Kind = "relation-delete" // Name, Other
 	Reembed        Kind = "reembed"         // N as dimension; Exact: given up after the first batch
 	CacheClear     Kind = "cache-clear"     //
+	BesidePut      Kind = "beside-put"      // Name, Text: a document of another workspace
+	BesideDrop     Kind = "beside-drop"     // the other workspace
 	Query          Kind = "query"           // Name as mode, Text
 	Snapshot       Kind = "snapshot"        // held over the next N operations
 	DumpLoad       Kind = "dump-load"       // goes on with the loaded database
@@ -78,6 +80,7 @@ var weights = []struct {
 	{RelationCreate, 3}, {RelationDelete, 2}, {Query, 8}, {Snapshot, 5},
 	{DumpLoad, 1}, {Reopen, 1}, {Crash, 2}, {CrashTx, 2}, {FaultTx, 1}, {CrashDoc, 2},
 	{Reembed, 2}, {CacheClear, 1}, {CrashReembed, 1},
+	{BesidePut, 4}, {BesideDrop, 1},
 }
 
 // Generate draws n operations that depend on seed alone.
@@ -127,7 +130,7 @@ func draw(rng *rand.Rand, ticket int) Op {
 		op.Name, op.Other, op.N = name("n", 20), name("n", 20), 1+rng.IntN(9)
 	case EdgeDelete:
 		op.Name, op.Other = name("n", 20), name("n", 20)
-	case DocInsert, DocPut:
+	case DocInsert, DocPut, BesidePut:
 		op.Name, op.Text = name("doc", 8), text(rng)
 	case DocDelete:
 		op.Name = name("doc", 8)
@@ -146,7 +149,7 @@ func draw(rng *rand.Rand, ticket int) Op {
 		op.N, op.Exact = dimensions[rng.IntN(len(dimensions))], rng.IntN(2) == 0
 	case CrashReembed:
 		op.Name, op.N = fmt.Sprint(dimensions[rng.IntN(len(dimensions))]), 1+rng.IntN(14)
-	case DumpLoad, Reopen, Crash, CacheClear:
+	case DumpLoad, Reopen, Crash, CacheClear, BesideDrop:
 	}
 	return op
 }

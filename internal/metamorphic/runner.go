@@ -45,11 +45,13 @@ type runner struct {
 	dim int // of the embedding model
 	out Outcome
 	n   int // operations done
+
+	beside map[string]string // documents of the other workspace
 }
 
 // Run runs a list under one configuration and returns the first difference from the model, or error.
 func Run(ctx context.Context, cfg Config, seed uint64, ops []Op) (_ Outcome, err error) {
-	r := &runner{cfg: cfg, fs: testkit.NewCrashFS(seed), m: newModel(), dim: dimensions[0]}
+	r := &runner{cfg: cfg, fs: testkit.NewCrashFS(seed), m: newModel(), dim: dimensions[0], beside: make(map[string]string)}
 	defer func() {
 		if r.d != nil {
 			err = errors.Join(err, r.d.Close())
