@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/glimdb/db"
+	"github.com/glimdb/db/eval"
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/internal/lexical"
 	"github.com/glimdb/db/query"
@@ -20,68 +21,21 @@ import (
 // ranker answers a question with the numbers of documents, best first; ten are looked at.
 type ranker func(question string) []int
 
-// quality are means over the questions of a collection.
-type quality struct{ recall2, recall5, recall10, mrr, ndcg10 float64 }
-
-func (c *judged) measure(b *testing.B, rank ranker) (sum quality) {
-	n := float64(len(c.questions))
+// measure are means over the questions of a collection, at the Ks of the table. Cranfield's judgements are graded.
+func (c *judged) measure(rank ranker) eval.Measures {
+	all := make([]eval.Measures, len(c.questions))
 	for i, question := range c.questions {
-		q := judge(rank(question), c.gains[i])
-		sum.recall2 += q.recall2 / n
-		sum.recall5 += q.recall5 / n
-		sum.recall10 += q.recall10 / n
-		sum.mrr += q.mrr / n
-		sum.ndcg10 += q.ndcg10 / n
-	}
-	return sum
-}
-
-// judge measures one ranking, in which no document comes twice. Recall counts every relevant document the same;
-// nDCG discounts gains by the logarithm of the place, as Järvelin and Kekäläinen (2002).
-func judge(ranking []int, gains map[int]float64) (q quality) {
-	ideal := make([]float64, 0, len(gains))
-	for _, g := range gains {
-		ideal = append(ideal, g)
-	}
-	slices.SortFunc(ideal, func(x, y float64) int { return cmp.Compare(y, x) })
-	best := 0.0
-	for k, g := range ideal[:min(10, len(ideal))] {
-		best += g / math.Log2(float64(k+2))
-	}
-	share := 1 / float64(len(gains))
-	for k, doc := range ranking[:min(10, len(ranking))] {
-		g := gains[doc]
-		if g == 0 {
-			continue
+		gold := make(eval.Gold, len(c.gains[i]))
+		for doc, gain := range c.gains[i] {
+			gold[judgedID(doc)] = gain
 		}
-		if q.mrr == 0 {
-			q.mrr = 1 / float64(k+1)
+		var ids []string
+		for _, doc := range rank(question) {
+			ids = append(ids, judgedID(doc))
 		}
-		if k < 2 {
-			q.recall2 += share
-		}
-		if k < 5 {
-			q.recall5 += share
-		}
-		q.recall10 += share
-		q.ndcg10 += g / math.Log2(float64(k+2)) / best
+		all[i] = eval.Judge(ids, gold, 2, 5, 10)
 	}
-	return q
-}
-
-// TestJudge pins the measures on a ranking that can be checked by hand.
-func TestJudge(t *testing.T) {
-	got := judge([]int{7, 3, 9, 1}, map[int]float64{3: 2, 1: 1, 5: 1})
-	best := 2 + 1/math.Log2(3) + 1/math.Log2(4)
-	want := quality{recall2: 1. / 3, recall5: 2. / 3, recall10: 2. / 3, mrr: .5, ndcg10: (2/math.Log2(3) + 1/math.Log2(5)) / best}
-	for i, pair := range [][2]float64{{got.recall2, want.recall2}, {got.recall5, want.recall5}, {got.recall10, want.recall10}, {got.mrr, want.mrr}, {got.ndcg10, want.ndcg10}} {
-		if math.Abs(pair[0]-pair[1]) > 1e-12 {
-			t.Errorf("measure %d is %v, want %v", i, pair[0], pair[1])
-		}
-	}
-	if got := judge(nil, map[int]float64{1: 1}); got != (quality{}) {
-		t.Errorf("of nothing: %+v", got)
-	}
+	return eval.Mean(all)
 }
 
 // bm25 ranks whole documents by Okapi BM25 (k1 1.2, b 0.75; Robertson and Zaragoza, 2009) over the stems of
@@ -200,17 +154,18 @@ func BenchmarkQuality(b *testing.B) {
 			d := c.open(b)
 			row := func(name string, rank ranker) {
 				b.Run(name, func(b *testing.B) {
-					var q quality
+					var q eval.Measures
 					for b.Loop() {
-						q = c.measure(b, rank)
+						q = c.measure(rank)
 					}
-					if name == string(query.Mix) && q.ndcg10 < set.least {
-						b.Errorf("nDCG@10 is %.3f, want at least %.2f", q.ndcg10, set.least)
+					at2, at5, at10 := q.At[0], q.At[1], q.At[2]
+					if name == string(query.Mix) && at10.NDCG < set.least {
+						b.Errorf("nDCG@10 is %.3f, want at least %.2f", at10.NDCG, set.least)
 					}
-					b.ReportMetric(q.recall5, "recall@5")
-					b.ReportMetric(q.ndcg10, "nDCG@10")
+					b.ReportMetric(at5.Recall, "recall@5")
+					b.ReportMetric(at10.NDCG, "nDCG@10")
 					fmt.Fprintf(&table, "| %s | %s | %.3f | %.3f | %.3f | %.3f | %.3f |\n", set.name, name,
-						q.recall2, q.recall5, q.recall10, q.mrr, q.ndcg10)
+						at2.Recall, at5.Recall, at10.Recall, q.MRR, at10.NDCG)
 				})
 			}
 			row("BM25", c.bm25())

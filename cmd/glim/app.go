@@ -60,7 +60,7 @@ configuration file) it uses any OpenAI-compatible endpoint.`,
 	addFlags(root.PersistentFlags(), &a.flags, &a.config)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON for programs; a failure is then one JSON object, the last line on standard error")
 	root.AddCommand(a.insertCommand(), a.queryCommand(), a.chatCommand(), a.docsCommand(), a.deleteCommand(), a.retryCommand(),
-		a.graphCommand(), a.clusterCommand(), a.vectorsCommand(), a.workspaceCommand(), a.statsCommand(), a.cacheCommand(), a.reembedCommand(), a.checkCommand(), a.exportCommand(), a.analyzeCommand(), a.dumpCommand(), a.loadCommand(), a.versionCommand(),
+		a.graphCommand(), a.clusterCommand(), a.vectorsCommand(), a.workspaceCommand(), a.statsCommand(), a.cacheCommand(), a.reembedCommand(), a.checkCommand(), a.exportCommand(), a.analyzeCommand(), a.evalCommand(), a.dumpCommand(), a.loadCommand(), a.versionCommand(),
 		a.settingsCommand(), a.exitCodesCommand())
 	_ = root.RegisterFlagCompletionFunc("workspace", a.completeWorkspaces)
 	return root

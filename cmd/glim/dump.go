@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -37,6 +38,7 @@ func (a *app) dumpCommand() *cobra.Command {
 type target struct {
 	file  string // empty: standard output
 	force bool
+	flag  string // that names the file; empty: --output
 }
 
 func (t *target) flags(fl *pflag.FlagSet) {
@@ -50,25 +52,39 @@ func (a *app) write(to target, f func(io.Writer) error) error {
 	if to.file == "" {
 		return buffered(a.out, f)
 	}
+	n, regular, err := to.create(f)
+	switch {
+	case err != nil || !regular:
+		return err
+	case a.json:
+		return a.out.json(map[string]any{"file": to.file, "bytes": n})
+	}
+	a.out.printf("%s: %s written\n", to.file, bytesOf(n))
+	return nil
+}
+
+// create writes the file and tells its size; regular is false for what is no regular file.
+func (to target) create(f func(io.Writer) error) (size int64, regular bool, err error) {
+	flag := cmp.Or(to.flag, "--output")
 	name := to.file + ".partial"
 	switch st, err := os.Stat(to.file); {
 	case err == nil && st.IsDir():
-		return usage("--output: %s is a directory", to.file)
+		return 0, false, usage("%s: %s is a directory", flag, to.file)
 	case err == nil && !st.Mode().IsRegular():
 		name = to.file
 	case err == nil && !to.force:
-		return &failure{code: exitUsage, what: "--output: " + to.file + " exists", hint: "--force replaces it"}
+		return 0, false, &failure{code: exitUsage, what: flag + ": " + to.file + " exists", hint: "--force replaces it"}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return usage("--output: %s", plain(err))
+		return 0, false, usage("%s: %s", flag, plain(err))
 	}
 	h, err := os.Create(name)
 	if err != nil {
-		return usage("--output: %s", plain(err))
+		return 0, false, usage("%s: %s", flag, plain(err))
 	}
 	n := counter{w: h}
 	err = buffered(&n, f)
 	if name == to.file {
-		return errors.Join(err, h.Close())
+		return n.n, false, errors.Join(err, h.Close())
 	}
 	if err == nil {
 		err = h.Sync()
@@ -77,14 +93,10 @@ func (a *app) write(to target, f func(io.Writer) error) error {
 	if err == nil {
 		err = os.Rename(name, to.file)
 	}
-	switch {
-	case err != nil:
-		return errors.Join(err, os.Remove(name))
-	case a.json:
-		return a.out.json(map[string]any{"file": to.file, "bytes": n.n})
+	if err != nil {
+		err = errors.Join(err, os.Remove(name))
 	}
-	a.out.printf("%s: %s written\n", to.file, bytesOf(n.n))
-	return nil
+	return n.n, true, err
 }
 
 // counter counts what passes through.

@@ -46,7 +46,7 @@ var table = map[string]row{
 	"vector":            {imports: words("kv internal/brief internal/codec internal/space internal/simd internal/invariants")},
 	"postings":          {imports: words("kv internal/brief internal/codec internal/space internal/invariants")},
 	"internal/analysis": {imports: words("postings internal/lexical")}, // what index stores and query asks for must be read alike
-	"vector/oplog":      {imports: words("kv internal/codec")}, // the persisted form of an index, whatever is indexed
+	"vector/oplog":      {imports: words("kv internal/codec")},         // the persisted form of an index, whatever is indexed
 	"vector/hnsw": {
 		imports: words("vector vector/oplog kv internal/codec internal/simd"),
 	},
@@ -70,6 +70,7 @@ var table = map[string]row{
 	},
 
 	// The stream of dumps, the formats of exports, the public face, the command.
+	"internal/chart":     {},
 	"internal/export":    {},
 	"internal/graphview": {},
 	"internal/dump":      {imports: words("kv internal/codec")},
@@ -77,10 +78,11 @@ var table = map[string]row{
 		imports: words("kv wal graph graph/analytics vector vector/hnsw vector/ivf postings index index/chunk cluster query llm llm/token llm/hashed internal/brief internal/cache internal/dump internal/export internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
 		tests:   words("llm/openai llm/rerank"),
 	},
-	"cmd/glim": {imports: words(". graph graph/analytics vector cluster index index/chunk index/format query llm llm/anthropic llm/ollama llm/openai llm/rerank llm/token internal/brief internal/graphview")},
+	"eval":     {imports: words(". index kv query internal/chart internal/record")}, // asks a database from outside, as its users do
+	"cmd/glim": {imports: words(". eval graph graph/analytics vector cluster index index/chunk index/format query llm llm/anthropic llm/ollama llm/openai llm/rerank llm/token internal/brief internal/graphview")},
 
 	// Never imported; compares layers with bare peers, so that it may reach below db.
-	"bench": {tests: words(". kv wal graph graph/analytics vector vector/hnsw vector/ivf postings internal/analysis index index/chunk cluster query llm llm/token llm/hashed internal/codec internal/lexical internal/record internal/simd internal/space")},
+	"bench": {tests: words(". eval kv wal graph graph/analytics vector vector/hnsw vector/ivf postings internal/analysis index index/chunk cluster query llm llm/token llm/hashed internal/codec internal/lexical internal/record internal/simd internal/space")},
 
 	// Imported from tests only.
 	"internal/testkit":           {},
@@ -110,6 +112,7 @@ var confined = []struct {
 	{"github.com/blevesearch/snowballstem", words("internal/analysis"), false, "what stems which words is one analyser's business, whose id says so"},
 	{"github.com/RoaringBitmap", words("vector"), false, "sets of ids are vector.IDSet elsewhere"},
 	{"github.com/ledongthuc/pdf", words("index/format"), false, "it panics, and trusts what a file says of its sizes"},
+	{"golang.org/x/image", words("internal/chart"), false, "drawing is behind one small package"},
 	{"github.com/spf13", words("cmd/glim"), false, "the library has no command line"},
 	{"github.com/schollz", words("cmd/glim"), false, "the library has no terminal"},
 	{"github.com/coder/hnsw", words("bench"), false, "a peer to measure against, not a part"},
