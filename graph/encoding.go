@@ -132,7 +132,7 @@ func encodeNode(n Node) []byte {
 
 // decodeNode reads type and properties; name and degree live under other keys.
 func decodeNode(v []byte) (Node, error) {
-	r := codec.NewReader(v)
+	r := codec.NewTextReader(v)
 	n := Node{Type: r.String()}
 	n.Props = r.Props()
 	return n, corrupt(r.Done())
@@ -144,7 +144,7 @@ func encodeEdge(e Edge) []byte {
 
 // decodeEdge reads weight and properties; the ends and the type are in the key.
 func decodeEdge(v []byte) (Edge, error) {
-	r := codec.NewReader(v)
+	r := codec.NewTextReader(v)
 	e := Edge{Weight: r.Float64()}
 	e.Props = r.Props()
 	return e, corrupt(r.Done())

@@ -218,9 +218,15 @@ func (c *Collection) GetMany(r kv.Reader, ids []string) ([][]float32, error) {
 // ordinals tells fn the ordinal of each id that r shows, in no particular order.
 func (c *Collection) ordinals(r kv.Reader, ids []string, fn func(i int, ord uint64) error) error {
 	prefix := collectionPrefix(c.ws, kindID, c.id)
-	keys := make([][]byte, len(ids))
+	size := len(ids) * len(prefix)
+	for _, id := range ids {
+		size += len(id)
+	}
+	keys, all := make([][]byte, len(ids)), make([]byte, 0, size) // which they share
 	for i, id := range ids {
-		keys[i] = append(slices.Clip(prefix), id...)
+		from := len(all)
+		all = append(append(all, prefix...), id...)
+		keys[i] = all[from:len(all):len(all)]
 	}
 	values, err := r.GetMany(keys)
 	if err != nil {

@@ -96,11 +96,12 @@ func TestC2_ValueRoundTrip(t *testing.T) {
 		v = AppendString(AppendString(v, s), s)
 		v = AppendFloat64(AppendStrings(v, ss), f)
 		v = append(AppendBool(v, b), 0x7F)
-		r := NewReader(v)
-		ok := r.Uvarint() == u && r.Varint() == i && r.Int() == n && r.String() == s && string(r.Bytes()) == s &&
-			slices.Equal(r.Strings(), ss) && r.Float64() == f && r.Bool() == b && r.Byte() == 0x7F
-		if err := r.Done(); !ok || err != nil {
-			t.Fatalf("a value came back changed: %v", err)
+		for _, r := range []*Reader{NewReader(v), NewTextReader(v)} {
+			ok := r.Uvarint() == u && r.Varint() == i && r.Int() == n && r.String() == s && string(r.Bytes()) == s &&
+				slices.Equal(r.Strings(), ss) && r.Float64() == f && r.Bool() == b && r.Byte() == 0x7F
+			if err := r.Done(); !ok || err != nil {
+				t.Fatalf("a value came back changed: %v", err)
+			}
 		}
 		cut := NewReader(v[:rapid.IntRange(0, len(v)-1).Draw(t, "cut")])
 		cut.Uvarint()
@@ -144,6 +145,22 @@ func TestUvarint32s(t *testing.T) {
 	r := NewReader(AppendUvarint(nil, math.MaxUint32+1))
 	if r.Uvarint32s(make([]uint32, 1)); !errors.Is(r.Err(), ErrCorrupt) {
 		t.Error("a value beyond 32 bits was read")
+	}
+}
+
+// What a reader returned as a string is not changed by what becomes of its input.
+func TestTextReaderKeepsStrings(t *testing.T) {
+	v := AppendStrings(AppendString(nil, "one"), []string{"two", "", "three"})
+	for _, r := range []*Reader{NewReader(v), NewTextReader(v)} {
+		input := slices.Clone(v)
+		first, rest := r.String(), r.Strings()
+		for i := range v {
+			v[i] = 'x'
+		}
+		if first != "one" || !slices.Equal(rest, []string{"two", "", "three"}) {
+			t.Fatalf("%q, %q", first, rest)
+		}
+		copy(v, input)
 	}
 }
 

@@ -43,12 +43,16 @@ func AppendBool(b []byte, v bool) []byte {
 // Reader consumes a value part by part. The first failure sticks: later calls return zero values and
 // Err tells what went wrong. It keeps the slice it was made from; strings it returns are copies.
 type Reader struct {
-	b   []byte
-	err error
+	b    []byte
+	text string // of the whole input, empty unless strings are to be parts of it
+	err  error
 }
 
 // NewReader reads b.
 func NewReader(b []byte) *Reader { return &Reader{b: b} }
+
+// NewTextReader reads b, which is mostly strings: those that it returns are parts of one copy of b.
+func NewTextReader(b []byte) *Reader { return &Reader{b: b, text: string(b)} }
 
 func (r *Reader) fail(what string) {
 	if r.err == nil {
@@ -158,7 +162,14 @@ func (r *Reader) Bytes() []byte {
 }
 
 // String consumes what AppendString wrote.
-func (r *Reader) String() string { return string(r.Bytes()) }
+func (r *Reader) String() string {
+	b := r.Bytes()
+	if r.text == "" || len(b) == 0 {
+		return string(b)
+	}
+	end := len(r.text) - len(r.b)
+	return r.text[end-len(b) : end]
+}
 
 // Strings consumes what AppendStrings wrote; an empty list is nil.
 func (r *Reader) Strings() []string {

@@ -112,7 +112,7 @@ func (c *Chunk) Encode() []byte {
 
 // DecodeChunk reads what Encode wrote.
 func DecodeChunk(doc string, order int, v []byte) (Chunk, error) {
-	r := codec.NewReader(v)
+	r := codec.NewTextReader(v)
 	c := Chunk{Doc: doc, Order: order}
 	c.Start, c.End, c.Tokens, c.LineTokens = r.Int(), r.Int(), r.Int(), r.Int()
 	c.Path, c.Extractor = r.String(), r.String()

@@ -52,7 +52,7 @@ func (d *Document) Encode() []byte {
 
 // DecodeDocument reads what Encode wrote.
 func DecodeDocument(id string, v []byte) (Document, error) {
-	r := codec.NewReader(v)
+	r := codec.NewTextReader(v)
 	d := Document{ID: id, Seq: r.Uvarint(), Status: Status(r.Byte())}
 	d.Current = readVersion(r)
 	d.Pending = readVersion(r)
@@ -153,7 +153,7 @@ func EncodeObjects(objects []Object) []byte {
 
 // DecodeObjects reads what EncodeObjects wrote.
 func DecodeObjects(v []byte) ([]Object, error) {
-	r := codec.NewReader(v)
+	r := codec.NewTextReader(v)
 	n := r.Int()
 	var out []Object
 	for i := 0; i < n && r.Err() == nil; i++ {

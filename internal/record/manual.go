@@ -175,7 +175,7 @@ func (m *Manual) Encode() []byte {
 
 // DecodeManual reads what Encode wrote.
 func DecodeManual(v []byte) (Manual, error) {
-	r := codec.NewReader(v)
+	r := codec.NewTextReader(v)
 	bits := r.Uvarint()
 	m := Manual{AliasOf: r.String(), Aliases: r.Strings(), Deleted: bits&manualDeleted != 0}
 	if bits&manualType != 0 {

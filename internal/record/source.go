@@ -204,7 +204,7 @@ func (s *Source) Encode() []byte {
 
 // DecodeSource reads what Encode wrote under the key (k, o, p).
 func DecodeSource(k Kind, o Object, p Position, v []byte) (Source, error) {
-	r := codec.NewReader(v)
+	r := codec.NewTextReader(v)
 	s := Source{Kind: k, Object: o, Position: p}
 	s.Doc, s.Path, s.Description = r.String(), r.String(), r.String()
 	switch k {

@@ -174,7 +174,7 @@ func (t *Tally) Encode() []byte {
 
 // DecodeTally reads what Encode wrote.
 func DecodeTally(v []byte) (Tally, error) {
-	r := codec.NewReader(v)
+	r := codec.NewTextReader(v)
 	t := Tally{Version: r.Uvarint(), Records: r.Int(), Endpoints: r.Int(), Chunks: r.Int(), Weight: Weight(r.Varint())}
 	n := r.Int()
 	for i := 0; i < n && r.Err() == nil; i++ {
