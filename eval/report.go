@@ -48,6 +48,11 @@ type Row struct {
 	// Latency is that of retrieval, from the question to the list of results, embedding included; Embedding is its part.
 	Latency   Latency `json:"latency"`
 	Embedding Latency `json:"embedding"`
+	// ScannedShare is the mean share of all chunks that questions with routing were compared with, and RoutingCeiling the
+	// share of gold (documents: those with a chunk) within the clusters they went to, an upper bound of Recall; a question
+	// that fell back to all chunks has 1 in both. nil without routing.
+	ScannedShare   *float64 `json:"scanned_share,omitempty"`
+	RoutingCeiling *float64 `json:"routing_ceiling,omitempty"`
 	// FallbackRate is the share of questions for which another way was taken than the one asked for; Fallbacks count
 	// which.
 	FallbackRate float64        `json:"fallback_rate"`
@@ -141,6 +146,10 @@ func (r *Report) table(number func(float64) string) [][]string {
 			head = append(head, fmt.Sprintf("neighbours@%d", k))
 		}
 	}
+	routed := slices.ContainsFunc(r.Rows, func(row Row) bool { return row.ScannedShare != nil })
+	if routed {
+		head = append(head, "ceiling", "scanned")
+	}
 	head = append(head, "fallbacks", "mean ms", "p50 ms", "p95 ms", "p99 ms", "embed ms")
 	out := [][]string{head}
 	for _, row := range r.Rows {
@@ -157,6 +166,15 @@ func (r *Report) table(number func(float64) string) [][]string {
 				cell := ""
 				if row.NeighborRecall != nil {
 					cell = number(row.NeighborRecall[i])
+				}
+				cells = append(cells, cell)
+			}
+		}
+		if routed {
+			for _, v := range []*float64{row.RoutingCeiling, row.ScannedShare} {
+				cell := ""
+				if v != nil {
+					cell = number(*v)
 				}
 				cells = append(cells, cell)
 			}

@@ -70,7 +70,8 @@ func Run(ctx context.Context, d *db.DB, questions []Question, setups []Setup, o 
 	r := &Report{Questions: len(questions), AbsentEntities: absent, Ks: o.Ks, LSN: s.LSN, Documents: s.Documents, Chunks: s.Chunks,
 		Entities: s.Entities, VectorBytes: s.VectorBytes, DiskBytes: s.DiskBytes}
 	for _, setup := range setups {
-		a := &asking{ctx: ctx, d: d, setup: setup, ks: o.Ks, rankings: make(map[Level][]Measures), curves: make(map[Level][]Measures)}
+		a := &asking{ctx: ctx, d: d, setup: setup, ks: o.Ks, rankings: make(map[Level][]Measures), curves: make(map[Level][]Measures),
+			ceilings: make(map[Level][]float64), members: make(map[uint32][]string)}
 		if err := a.all(questions, o.Progress); err != nil {
 			return nil, err
 		}
@@ -90,6 +91,9 @@ type asking struct {
 	neighbors        [][]float64          // by question, then K
 	total, embed     []time.Duration
 	fallbacks        map[string]int
+	scanned          []float64           // of routed questions, the share of all chunks that were compared
+	ceilings         map[Level][]float64 // of routed questions, the share of gold within the clusters
+	members          map[uint32][]string // chunks of the clusters seen
 	fellBack, asked  int
 }
 
@@ -104,7 +108,9 @@ func (a *asking) all(questions []Question, progress func(string, int, int)) erro
 		if err != nil {
 			return err
 		}
-		a.note(q, res)
+		if err := a.note(q, res); err != nil {
+			return err
+		}
 		if a.setup.Exhaustive != nil {
 			full, err := a.ask(q, *a.setup.Exhaustive)
 			if err != nil {
@@ -138,7 +144,7 @@ func (a *asking) ask(q *Question, o query.Options) (*query.Result, error) {
 // defaultChunkTopK is that of query.Options.
 const defaultChunkTopK = 20
 
-func (a *asking) note(q *Question, res *query.Result) {
+func (a *asking) note(q *Question, res *query.Result) error {
 	for _, l := range Levels() {
 		gold := q.gold(l)
 		if len(gold) == 0 || l == Entities && res.Ran == query.Naive {
@@ -147,6 +153,9 @@ func (a *asking) note(q *Question, res *query.Result) {
 		list := ranking(res, l)
 		a.rankings[l] = append(a.rankings[l], Judge(list, gold, a.ks...))
 		a.curves[l] = append(a.curves[l], Judge(list, gold, upTo(a.ks[len(a.ks)-1])...))
+	}
+	if err := a.noteRouting(q, res); err != nil {
+		return err
 	}
 	a.total = append(a.total, res.Trace.Total)
 	embed := time.Duration(0)
@@ -157,12 +166,17 @@ func (a *asking) note(q *Question, res *query.Result) {
 	}
 	a.embed = append(a.embed, embed)
 	a.asked++
-	if len(res.Fallbacks) > 0 {
+	unrouted := res.Routing != nil && res.Routing.Fallback != ""
+	if unrouted && len(res.Fallbacks) == 0 {
+		a.fallbacks["routing: "+string(res.Routing.Fallback)]++
+	}
+	if len(res.Fallbacks) > 0 || unrouted {
 		a.fellBack++
 	}
 	for _, f := range res.Fallbacks {
 		a.fallbacks[fmt.Sprintf("%s: %s instead of %s", f.Step, f.To, f.From)]++
 	}
+	return nil
 }
 
 func upTo(k int) []int {
@@ -198,6 +212,7 @@ func (a *asking) rows() (rows []Row) {
 		}
 		row := Row{Setup: a.setup.Name, Level: l, Judged: len(a.rankings[l]), Measures: Mean(a.rankings[l]),
 			Latency: latencyOf(a.total), Embedding: latencyOf(a.embed),
+			ScannedShare: meanOf(a.scanned), RoutingCeiling: meanOf(a.ceilings[l]),
 			FallbackRate: float64(a.fellBack) / float64(a.asked), Fallbacks: a.fallbacks}
 		for _, at := range Mean(a.curves[l]).At {
 			row.RecallCurve = append(row.RecallCurve, at.Recall)

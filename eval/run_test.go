@@ -17,6 +17,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/glimdb/db"
+	"github.com/glimdb/db/cluster"
 	"github.com/glimdb/db/eval"
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/query"
@@ -243,5 +244,29 @@ func TestRunRefusals(t *testing.T) {
 	cancel()
 	if _, err := eval.Run(ended, d, good, naive, eval.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end of the context: %v", err)
+	}
+}
+
+// TestRunWithRouting: recall stays below the ceiling, and a question that falls back is counted and scans everything.
+func TestRunWithRouting(t *testing.T) {
+	d, qs := shipped(t), questions(t)
+	off := query.Options{Mode: query.Naive}
+	on := off
+	on.Routing = query.RoutingOptions{Mode: query.RoutingVector, MinChunks: 1}
+	setups := []eval.Setup{{Name: "routed", Options: on, Exhaustive: &off}, {Name: "all", Options: off}}
+	row := report(t, d, qs, setups, eval.Options{}).Rows[0] // there are no clusters
+	if *row.ScannedShare != 1 || *row.RoutingCeiling != 1 || row.FallbackRate != 1 || len(row.Fallbacks) == 0 || row.NeighborRecall[3] != 1 {
+		t.Errorf("without clusters: scanned %v, ceiling %v, %+v", *row.ScannedShare, *row.RoutingCeiling, row)
+	}
+	if _, err := d.BuildClusters(t.Context(), cluster.Options{K: 3}); err != nil {
+		t.Fatal(err)
+	}
+	r := report(t, d, qs, setups, eval.Options{Ks: []int{1, 5}})
+	row = r.Rows[0]
+	if *row.ScannedShare <= 0 || *row.ScannedShare > 1 || *row.RoutingCeiling < row.At[1].Recall || *row.RoutingCeiling > 1 {
+		t.Errorf("scanned %v, ceiling %v, %+v", *row.ScannedShare, *row.RoutingCeiling, row.Measures)
+	}
+	if r.Rows[1].ScannedShare != nil || r.Rows[1].RoutingCeiling != nil {
+		t.Error("a setup without routing tells of it")
 	}
 }

@@ -24,6 +24,7 @@ type evaluation struct {
 	topK, chunks   int
 	threshold      float64
 	noRerank, both bool
+	routing        routingFlags
 	format         string
 	curve          string
 	to             target
@@ -56,6 +57,7 @@ after a slash. "-" reads standard input.`,
 	fl.BoolVar(&x.both, "both-rerank", false, "measure every mode with and without the reranker")
 	fl.StringVarP(&x.format, "format", "f", "", "text, markdown, csv or json; by default as --output ends, else text")
 	fl.StringVar(&x.curve, "curve", "", "draw Recall against K into this `file`, whose name ends in .svg or .png")
+	x.routing.add(cmd)
 	x.to.flags(fl)
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modeNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -122,6 +124,8 @@ func (x *evaluation) setups(cmd *cobra.Command) ([]eval.Setup, error) {
 		}
 	}
 	o := query.Options{TopK: x.topK, ChunkTopK: x.chunks, NoRerank: x.noRerank}
+	exhaustive := o
+	o.Routing = x.routing.options()
 	if cmd.Flags().Changed("threshold") {
 		o.CosineThreshold = query.Some(x.threshold)
 	}
@@ -132,6 +136,11 @@ func (x *evaluation) setups(cmd *cobra.Command) ([]eval.Setup, error) {
 			return nil, usage("--mode %s: want some of naive, local, global, hybrid, mix", name)
 		}
 		setup := eval.Modes(o, m)[0]
+		if !o.Routing.IsZero() { // what routing loses is told by asking without it
+			full := exhaustive
+			full.Mode, full.Routing.Mode = m, query.RoutingOff
+			setup.Exhaustive = &full
+		}
 		out = append(out, setup)
 		if x.both {
 			setup.Name += ", no reranker"

@@ -78,7 +78,7 @@ var table = map[string]row{
 		imports: words("kv wal graph graph/analytics vector vector/hnsw vector/ivf postings index index/chunk cluster query llm llm/token llm/hashed internal/brief internal/cache internal/dump internal/export internal/codec internal/invariants internal/lexical internal/prompt internal/record internal/space"),
 		tests:   words("llm/openai llm/rerank"),
 	},
-	"eval":     {imports: words(". index kv query internal/chart internal/record")}, // asks a database from outside, as its users do
+	"eval":     {imports: words(". index kv query internal/chart internal/record"), tests: words("cluster")}, // asks a database from outside, as its users do
 	"cmd/glim": {imports: words(". eval graph graph/analytics vector cluster index index/chunk index/format query llm llm/anthropic llm/ollama llm/openai llm/rerank llm/token internal/brief internal/graphview")},
 
 	// Never imported; compares layers with bare peers, so that it may reach below db.
