@@ -101,7 +101,7 @@ func (s *state) wire() (err error) {
 		View: s.log.View, Vectors: s.vectors, Workspace: s.name,
 		Embedder: s.models.embedder, Tokenizer: s.models.tokenizer,
 		Keyworder: s.models.keyworder, Keyword: s.models.keyword, Language: o.Language,
-		Answer: s.models.answer, Reranker: s.models.reranker, Views: s.pipe, Clusters: s.clusters.Current,
+		Answer: s.models.answer, Reranker: s.models.reranker, Views: s.pipe, Clusters: s.clusters.Current, TextLanguage: o.Index.TextLanguage,
 		KeywordCache: s.models.keywords, AnswerCache: s.models.answers,
 		Defaults: o.Query, Now: o.Now, Logger: o.Logger,
 	})

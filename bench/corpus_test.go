@@ -189,7 +189,7 @@ func (o *opened) close(b *testing.B) {
 	must(b, o.kv.Close())
 }
 
-func must(b *testing.B, err error) {
+func must(b testing.TB, err error) {
 	b.Helper()
 	if err != nil {
 		b.Fatal(err)

@@ -36,7 +36,7 @@ func (c *judged) ask(question string, gains map[int]float64) {
 }
 
 // musique reads 100 questions that need two to four of 1,890 passages each.
-func musique(b *testing.B) *judged {
+func musique(b testing.TB) *judged {
 	dir := testkit.Data(b, "eval-musique-train")
 	var passages []struct{ Title, Text string }
 	var questions []struct {
@@ -70,7 +70,7 @@ func musique(b *testing.B) *judged {
 
 // musiqueTriples is musique with the graph that a model extracted: triples of three parts, each a relation that
 // the sentence of its parts describes.
-func musiqueTriples(b *testing.B) *judged {
+func musiqueTriples(b testing.TB) *judged {
 	c := musique(b)
 	text, err := os.ReadFile(filepath.Join(testkit.Data(b, "eval-musique-train"), "openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json"))
 	must(b, err)
@@ -104,7 +104,7 @@ func musiqueTriples(b *testing.B) *judged {
 }
 
 // cranfield reads 225 questions about 1,400 abstracts, with graded judgements.
-func cranfield(b *testing.B) *judged {
+func cranfield(b testing.TB) *judged {
 	dir := testkit.Data(b, "eval-cranfield")
 	c := &judged{}
 	for i, text := range smart(b, filepath.Join(dir, "cran.all.1400")) {
@@ -137,7 +137,7 @@ func cranfield(b *testing.B) *judged {
 }
 
 // smart reads the texts (.W) of a file in SMART format.
-func smart(b *testing.B, path string) (texts []string) {
+func smart(b testing.TB, path string) (texts []string) {
 	raw, err := os.ReadFile(path)
 	must(b, err)
 	for _, item := range strings.Split("\n"+string(raw), "\n.I ")[1:] {
@@ -148,7 +148,7 @@ func smart(b *testing.B, path string) (texts []string) {
 }
 
 // sample reads the five documents and six questions that LightRAG evaluates itself with.
-func sample(b *testing.B) *judged {
+func sample(b testing.TB) *judged {
 	dir := testkit.Data(b, "eval-lightrag-sample")
 	paths, err := filepath.Glob(filepath.Join(dir, "sample_documents", "*.md"))
 	must(b, err)
@@ -177,7 +177,7 @@ func sample(b *testing.B) *judged {
 	return c
 }
 
-func readJSON(b *testing.B, path string, to any) {
+func readJSON(b testing.TB, path string, to any) {
 	b.Helper()
 	raw, err := os.ReadFile(path)
 	must(b, err)

@@ -22,7 +22,7 @@ func (c *checker) postings() error {
 	}
 	terms := func(id string) ([]postings.Term, bool, error) {
 		doc, order, ok := record.ParseChunkID(id)
-		if !ok || !g.covers(doc) {
+		if !ok || !g.Covers(doc) {
 			return nil, false, nil
 		}
 		v, err := c.r.Get(record.ChunkKey(c.ws, doc, order))
@@ -55,7 +55,7 @@ func (c *checker) postings() error {
 	}
 	return c.under(space.Chunk, func(rest, _ []byte) error {
 		doc, order, err := record.ParseChunkKey(rest)
-		if err != nil || !g.covers(doc) {
+		if err != nil || !g.Covers(doc) {
 			return nil // the former is reported with the chunks
 		}
 		switch has, err := x.Has(c.r, record.ChunkID(doc, order)); {

@@ -21,48 +21,30 @@ import (
 // TextLanguages lists the values of Options.TextLanguage beside "".
 func TextLanguages() []string { return analysis.Languages() }
 
-// progress is how much of the documents an index of postings covers.
-type progress struct {
-	whole bool
-	upTo  string // the last document that is covered; "": none. Ids are not empty
-}
-
-func (g progress) covers(doc string) bool { return g.whole || doc <= g.upTo }
-
-func (g progress) encode() []byte {
-	return codec.AppendString(codec.AppendBool(nil, g.whole), g.upTo)
-}
-
-func decodeProgress(v []byte) (progress, error) {
-	r := codec.NewReader(v)
-	g := progress{whole: r.Bool(), upTo: r.String()}
-	if err := r.Done(); err != nil {
-		return g, fmt.Errorf("%w: progress of postings: %w", kv.ErrCorrupt, err)
-	}
-	return g, nil
-}
-
 // postingsOf returns the index of postings, nil when there is none, and what it covers. One of another analyser
 // covers nothing.
-func (p *Pipeline) postingsOf(r kv.Reader) (*postings.Index, progress, error) {
+func (p *Pipeline) postingsOf(r kv.Reader) (*postings.Index, record.Coverage, error) {
 	x, err := postings.Open(r, p.cfg.Workspace, record.ChunkPostings)
 	if errors.Is(err, kv.ErrNotFound) {
-		return nil, progress{}, nil
+		return nil, record.Coverage{}, nil
 	}
 	if err != nil || x.Config().Analyser != p.words.ID() {
-		return x, progress{}, err
+		return x, record.Coverage{}, err
 	}
 	mark, err := x.Mark(r)
 	if err != nil {
-		return nil, progress{}, err
+		return nil, record.Coverage{}, err
 	}
-	g, err := decodeProgress(mark)
+	g, err := record.DecodeCoverage(mark)
+	if err != nil {
+		err = fmt.Errorf("%w: coverage of postings: %w", kv.ErrCorrupt, err)
+	}
 	return x, g, err
 }
 
 // createPostings is postingsOf that makes the index where there is none of the analyser. A workspace without chunks is
 // covered at once.
-func (p *Pipeline) createPostings(b *kv.Batch) (*postings.Index, progress, error) {
+func (p *Pipeline) createPostings(b *kv.Batch) (*postings.Index, record.Coverage, error) {
 	x, g, err := p.postingsOf(b)
 	if err != nil || x != nil && x.Config().Analyser == p.words.ID() {
 		return x, g, err
@@ -77,14 +59,14 @@ func (p *Pipeline) createPostings(b *kv.Batch) (*postings.Index, progress, error
 	if err != nil {
 		return nil, g, err
 	}
-	g.whole = !c.First()
+	g.Whole = !c.First()
 	if err := errors.Join(c.Err(), c.Close()); err != nil {
 		return nil, g, err
 	}
 	if x, err = postings.Create(b, p.cfg.Workspace, record.ChunkPostings, postings.Config{Analyser: p.words.ID()}); err != nil {
 		return nil, g, err
 	}
-	return x, g, x.SetMark(b, g.encode())
+	return x, g, x.SetMark(b, g.Encode())
 }
 
 // wording is a chunk as postings have it.
@@ -142,7 +124,7 @@ func (p *Pipeline) stagePostings(b *kv.Batch, doc string, w *rewording) error {
 	if err != nil {
 		return fmt.Errorf("index: postings: %w", err)
 	}
-	if !g.covers(doc) {
+	if !g.Covers(doc) {
 		return nil
 	}
 	for _, c := range w.gone {

@@ -39,7 +39,7 @@ func (p *Pipeline) Tended(r kv.Reader) (t Tended, err error) {
 		t.Whole = !c.First()
 		return t, errors.Join(c.Err(), c.Close())
 	}
-	t.Analyser, t.Whole = x.Config().Analyser, g.whole
+	t.Analyser, t.Whole = x.Config().Analyser, g.Whole
 	t.Stats, err = x.Stats(r)
 	return t, err
 }
@@ -83,7 +83,7 @@ func (p *Pipeline) tendSome(ctx context.Context) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	docs, last, err := p.documentsBehind(view, from.upTo, "", tendBytes)
+	docs, last, err := p.documentsBehind(view, from.UpTo, "", tendBytes)
 	if err != nil {
 		return false, err
 	}
@@ -100,11 +100,11 @@ func (p *Pipeline) tendSome(ctx context.Context) (whole bool, err error) {
 	_, err = p.cfg.Updater.Update(ctx, changePostings, nil, func(b *kv.Batch) error {
 		whole = false
 		x, now, err := p.createPostings(b)
-		if err != nil || now.whole || now != from && !begins {
-			whole = now.whole
+		if err != nil || now.Whole || now != from && !begins {
+			whole = now.Whole
 			return err
 		}
-		again, _, err := p.documentsBehind(b, from.upTo, last, 0)
+		again, _, err := p.documentsBehind(b, from.UpTo, last, 0)
 		if err != nil || !slices.Equal(again, docs) {
 			return err
 		}
@@ -114,7 +114,7 @@ func (p *Pipeline) tendSome(ctx context.Context) (whole bool, err error) {
 			}
 		}
 		whole = last == ""
-		return x.SetMark(b, progress{whole: whole, upTo: last}.encode())
+		return x.SetMark(b, record.Coverage{Whole: whole, UpTo: last}.Encode())
 	})
 	return whole, err
 }

@@ -35,10 +35,10 @@ func (q *run) plan() searches {
 		s.high = strings.Join(k.High, keywordSeparator)
 	}
 	s.searchChunks = ran == Naive || ran == Mix
-	if s.searchChunks {
+	if s.searchChunks && q.opt.Search != SearchText {
 		s.hyde = q.hyde
 	}
-	if s.searchChunks || (q.picker() == PickVector && q.opt.RelatedChunks.Or(0) > 0) {
+	if s.searchChunks && q.opt.Search != SearchText || (q.picker() == PickVector && q.opt.RelatedChunks.Or(0) > 0) {
 		s.query = q.question
 	}
 	return s

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/glimdb/db/cluster"
+	"github.com/glimdb/db/internal/analysis"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/vector"
@@ -44,6 +45,8 @@ type Config struct {
 
 	// Clusters returns the present navigation over the chunks, nil where there is none; nil: there never is.
 	Clusters func() *cluster.Navigation
+	// TextLanguage is the language of full-text search; it must be that of the write side. See index.Options.
+	TextLanguage string
 
 	// Views derives what queries with a filter show; nil: those are refused.
 	Views Views
@@ -76,6 +79,7 @@ type Engine struct {
 	clusters   func() *cluster.Navigation
 	views      Views
 	selections selections
+	words      *analysis.Analyzer // of full-text search
 
 	count    *counter
 	defaults Options
@@ -96,6 +100,11 @@ func New(c Config) (*Engine, error) {
 		keywordCache: c.KeywordCache, answerCache: c.AnswerCache,
 		clusters: c.Clusters, views: c.Views,
 		count: &counter{tok: c.Tokenizer}, defaults: c.Defaults, now: c.Now, log: c.Logger}
+	words, err := analysis.New(c.TextLanguage)
+	if err != nil {
+		return nil, fmt.Errorf("query: new engine: %w", err)
+	}
+	e.words = words
 	e.SetEmbedder(c.Embedder)
 	switch {
 	case e.keyworder != nil:

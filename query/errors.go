@@ -56,7 +56,9 @@ const (
 	StepEntities   Step = "entities"
 	StepRelations  Step = "relations"
 	StepChunks     Step = "chunks"
-	StepRoute      Step = "route" // topic clusters are chosen, and searched
+	StepVector     Step = "vector" // of a hybrid search of chunks
+	StepText       Step = "bm25"   // of a hybrid search of chunks
+	StepRoute      Step = "route"  // topic clusters are chosen, and searched
 	StepBudget     Step = "budget"
 	StepPick       Step = "pick"
 	StepRead       Step = "read"

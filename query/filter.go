@@ -62,7 +62,7 @@ func (q *run) hits(ctx context.Context, r *reader, c *vector.Collection, v []flo
 
 // found counts what a path found.
 func (l *leg) found(hits []vector.Hit, t *timer) {
-	l.hits = len(hits)
+	l.hits += len(hits)
 	t.cut("hits", len(hits), l.hitsBefore)
 	if len(hits) > 0 {
 		t.scored(float64(hits[0].Score), float64(hits[len(hits)-1].Score))

@@ -61,12 +61,14 @@ type candidate struct {
 	found []Found
 }
 
-// mergeCandidates interleaves vector hits, chunks of entities and chunks of relations, in this order,
-// and gives each its rank in the list it came from.
+// mergeCandidates interleaves hits of the question, chunks of entities and chunks of relations, in this order,
+// and gives each its rank in the list it came from, where that is not known.
 func mergeCandidates(lists ...[]candidate) []candidate {
 	for _, l := range lists {
 		for i := range l {
-			l[i].found[0].Rank = i + 1
+			if l[i].found[0].Rank == 0 {
+				l[i].found[0].Rank = i + 1
+			}
 		}
 	}
 	return interleave(func(c *candidate) string { return c.id },

@@ -46,6 +46,19 @@ const (
 	PickAuto   Picker = "auto"   // vector when a reranker works, else weight
 )
 
+// Search is how passages are searched for the question.
+type Search string
+
+// The searches.
+const (
+	SearchVector Search = "vector" // by the question's vector, in the chunk index
+	SearchText   Search = "bm25"   // by the question's words, in the postings, as BM25 scores them
+	SearchHybrid Search = "hybrid" // both, merged by reciprocal ranks
+)
+
+// Searches lists all searches.
+func Searches() []Search { return []Search{SearchVector, SearchText, SearchHybrid} }
+
 // Optional is a setting whose zero is a meaningful value: Some(0.0) is zero, the zero Optional is "use
 // the default".
 type Optional[T any] struct {
@@ -98,7 +111,13 @@ type Options struct {
 	// TopK is the number of hits taken from the entity index, and separately from the relation index;
 	// default 40, range 1 to 1,000.
 	TopK int `json:"top_k,omitempty"`
-	// ChunkTopK is the number of chunks fetched by the question's vector (naive, mix) and the number
+	// Search is how naive and mix find passages for the question itself; default SearchVector.
+	Search Search `json:"search,omitempty"`
+	// VectorShare is what a place in the list by vector counts in SearchHybrid, beside one in the list by words: a passage
+	// scores VectorShare / (60 + its place by vector) + (1 - VectorShare) / (60 + its place by words), as reciprocal rank
+	// fusion has it (Cormack, Clarke and Büttcher, 2009). Default 0.5, range 0 to 1.
+	VectorShare Optional[float64] `json:"vector_share,omitzero"`
+	// ChunkTopK is the number of chunks fetched by the question itself (naive, mix) and the number
 	// kept after reranking; default 20, range 1 to 1,000.
 	ChunkTopK int `json:"chunk_top_k,omitempty"`
 	// CosineThreshold drops vector hits below it (inclusive: equal stays); default 0.2, range -1 to 1.
@@ -170,6 +189,8 @@ type Reply struct {
 // Defaults of Options.
 const (
 	defaultMode         = Mix
+	defaultSearch       = SearchVector
+	defaultVectorShare  = 0.5
 	defaultTopK         = 40
 	defaultChunkTopK    = 20
 	defaultCosine       = 0.2
@@ -186,6 +207,8 @@ const (
 func (o Options) over(d Options) Options {
 	fill(&o.Mode, d.Mode)
 	fill(&o.Want, d.Want)
+	fill(&o.Search, d.Search)
+	fill(&o.VectorShare, d.VectorShare)
 	fill(&o.TopK, d.TopK)
 	fill(&o.ChunkTopK, d.ChunkTopK)
 	fill(&o.RelatedChunkCap, d.RelatedChunkCap)
@@ -212,7 +235,7 @@ func (o Options) over(d Options) Options {
 // resolved returns o with every field set.
 func (o Options) resolved() Options {
 	return o.over(Options{
-		Mode: defaultMode, TopK: defaultTopK, ChunkTopK: defaultChunkTopK, Picker: defaultPicker,
+		Mode: defaultMode, Search: defaultSearch, VectorShare: Some(defaultVectorShare), TopK: defaultTopK, ChunkTopK: defaultChunkTopK, Picker: defaultPicker,
 		CosineThreshold: Some(defaultCosine), RelatedChunks: Some(defaultRelated), MinRerankScore: Some(float64(defaultMinRerank)),
 		Budget: Budget{Entities: defaultEntityBudget, Relations: defaultRelBudget, Total: defaultTotalBudget},
 		Reply:  Reply{ResponseType: defaultResponseType},

@@ -85,6 +85,7 @@ const (
 	ReasonNoEntityHits      ReasonCode = "no_entity_hits"     // no entity reaches the threshold
 	ReasonNoRelationHits    ReasonCode = "no_relation_hits"   // no relation reaches the threshold
 	ReasonNoChunkHits       ReasonCode = "no_chunk_hits"      // no chunk reaches the threshold
+	ReasonNoTerms           ReasonCode = "no_terms"           // the question has no words that postings know: function words only, or signs
 	ReasonFilter            ReasonCode = "filter"             // what was found is in no document that the filter selects
 	ReasonFilterCut         ReasonCode = "filter_cut"         // under a filter, sums of what many passages speak of are those of the passages within the caps
 	ReasonNoDirection       ReasonCode = "no_direction"       // a text to search with has a zero vector: nothing is like it
@@ -204,6 +205,7 @@ const (
 	ViaHigh     Via = "high"     // high keywords, by the relation index
 	ViaBoth     Via = "both"     // low and high keywords
 	ViaVector   Via = "vector"   // the question's vector, by the chunk index
+	ViaText     Via = "bm25"     // the question's words, by the postings
 	ViaEntity   Via = "entity"   // a source of an entity
 	ViaRelation Via = "relation" // a source of a relation
 )
@@ -236,14 +238,14 @@ type Chunk struct {
 // Found is one path to a chunk.
 type Found struct {
 	Via Via `json:"via"`
-	// Rank is the 1-based place in the list of this path.
+	// Rank is the 1-based place in the list of this path, before lists are merged.
 	Rank int `json:"rank"`
 	// Owner is the entity's name, or both names of the relation joined by " - ", that the chunk is a
 	// source of: the first one in order of importance.
 	Owner string `json:"owner,omitempty"`
 	// Occurrences counts the owners that name the chunk as a source.
 	Occurrences int `json:"occurrences,omitempty"`
-	// Score is the cosine to the question; absent where the path does not compare vectors.
+	// Score is the cosine to the question or, by words, the BM25 score; absent where the path compares neither.
 	Score Optional[float32] `json:"score,omitzero"`
 }
 
@@ -290,8 +292,9 @@ func (c Cut) Dropped() int { return c.Found - c.Kept }
 
 // ChunkCounts follow the chunks through their cuts.
 type ChunkCounts struct {
-	Vector     int `json:"vector"`        // hits of the question's vector
-	Entities   int `json:"from_entities"` // picked from entities
+	Vector     int `json:"vector"`         // hits of the question's vector
+	Text       int `json:"bm25,omitempty"` // hits of the question's words
+	Entities   int `json:"from_entities"`  // picked from entities
 	Relations  int `json:"from_relations"`
 	Merged     int `json:"merged"`       // after removing repeats
 	Reranked   int `json:"reranked"`     // after the reranker (equal to Merged without one)

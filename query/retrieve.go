@@ -9,6 +9,7 @@ import (
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/postings"
 	"github.com/glimdb/db/vector"
 )
 
@@ -46,6 +47,10 @@ func (q *run) retrieve(ctx context.Context) error {
 		switch {
 		case errors.Is(err, ErrModel) && q.embedder != q.e.embedder.Load():
 			continue // it was changed between the embedding call and the view
+		case errors.Is(err, errNoPostings):
+			q.res.fallback(StepChunks, string(q.opt.Search), string(SearchVector), "the postings do not cover every document yet")
+			q.opt.Search = SearchVector
+			continue
 		case err != nil:
 			return err
 		}
@@ -73,6 +78,7 @@ type reader struct {
 	sel                         *selection // nil without a filter
 	graph                       *graph.Graph
 	entities, relations, chunks *vector.Collection
+	words                       *postings.Index // of chunks; nil unless they are searched by words
 }
 
 func (e *Engine) open() (*reader, error) {
@@ -130,6 +136,11 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 		return nil, err
 	}
 	q.res.LSN = r.snap.LSN()
+	if s.searchChunks && q.opt.Search != SearchVector {
+		if err := q.e.openPostings(r); err != nil {
+			return nil, err
+		}
+	}
 	waiting, err := q.narrow(ctx, r)
 	if err != nil {
 		return nil, err
@@ -178,7 +189,7 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 	if q.kg() {
 		q.record(t)
 	}
-	q.res.Counts.Chunks = ChunkCounts{Vector: len(found.hits.chunks), Entities: len(ofEntities), Relations: len(ofRelations), Merged: len(merged)}
+	q.res.Counts.Chunks = ChunkCounts{Vector: found.hits.byVector, Text: found.hits.byText, Entities: len(ofEntities), Relations: len(ofRelations), Merged: len(merged)}
 
 	t = q.e.timer(StepRead)
 	chunks, err = q.load(ctx, r, merged)

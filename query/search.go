@@ -21,6 +21,7 @@ type leg struct {
 	// hits and, without the filter, hitsBefore are what the path itself found.
 	hits, hitsBefore int
 	routed           *Routed // of the chunk index, when clusters were asked for
+	byVector, byText int     // hits of chunks
 	reasons
 }
 
@@ -229,25 +230,6 @@ func (q *run) ends(ctx context.Context, r *reader, names []string, l *leg, t *ti
 	}
 	l.counted(ReasonDanglingEntities, dangling, "ends of relations without a node")
 	t.count("entities", len(l.entities))
-	return nil
-}
-
-// byChunk searches the chunk index with the question.
-func (q *run) byChunk(ctx context.Context, r *reader, s searches, l *leg, t *timer) error {
-	if r.chunks == nil {
-		l.reason(ReasonNothingIndexed, "the workspace holds no chunks")
-		return nil
-	}
-	hits, err := q.chunkHits(ctx, r, s, l, t)
-	if err != nil {
-		return err
-	}
-	if len(hits) == 0 {
-		l.reason(ReasonNoChunkHits, "no chunk is similar enough to the question")
-	}
-	for _, h := range hits {
-		l.chunks = append(l.chunks, candidate{h.ID, []Found{{Via: ViaVector, Score: Some(h.Score)}}})
-	}
 	return nil
 }
 

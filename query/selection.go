@@ -15,6 +15,7 @@ import (
 	"github.com/glimdb/db/internal/filter"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/postings"
 	"github.com/glimdb/db/vector"
 )
 
@@ -35,6 +36,7 @@ type selection struct {
 	mu    sync.Mutex
 	sets  map[*vector.Collection]*vector.IDSet // guarded by mu
 	parts map[record.Object]part               // guarded by mu: views that were derived
+	words *postings.Set                        // guarded by mu: the chunks in the postings; nil until asked for
 }
 
 // document is a document that is selected.
@@ -289,12 +291,7 @@ func (s *selection) few(collection string) []string {
 		}
 	case record.ChunkCollection:
 		if s.chunks <= fewIDs {
-			for id, d := range s.documents {
-				for order := range d.chunks {
-					ids = append(ids, record.ChunkID(id, order))
-				}
-			}
-			return ids
+			return slices.AppendSeq(ids, s.chunksOf)
 		}
 	}
 	return nil
@@ -311,6 +308,28 @@ func (s *selection) set(c *vector.Collection, collection string) *vector.IDSet {
 		s.sets[c] = set
 	}
 	return set
+}
+
+// chunksOf yields the ids of the chunks that are selected.
+func (s *selection) chunksOf(yield func(id string) bool) {
+	for id, d := range s.documents {
+		for order := range d.chunks {
+			if !yield(record.ChunkID(id, order)) {
+				return
+			}
+		}
+	}
+}
+
+// inPostings returns the chunks that are selected, prepared for many searches by words: as long as the documents are the
+// same their ordinals are.
+func (s *selection) inPostings(r kv.Reader, x *postings.Index) (_ *postings.Set, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.words == nil {
+		s.words, err = x.NewSet(r, s.chunksOf)
+	}
+	return s.words, err
 }
 
 func (s *selection) hasEntity(name string) bool { return s.entities[name] != nil }

@@ -38,6 +38,10 @@ func (o Options) Validate() error {
 		"want answer, context, prompt or data")
 	f.check(slices.Contains([]Picker{"", PickVector, PickWeight, PickAuto}, o.Picker), "picker", bounded(o.Picker), nil,
 		"want vector, weight or auto")
+	f.check(o.Search == "" || slices.Contains(Searches(), o.Search), "search", bounded(o.Search), nil, "want vector, bm25 or hybrid")
+	if v := o.VectorShare.Or(0); !(v >= 0 && v <= 1) {
+		f.add("vector_share", v, nil, "want 0 to 1")
+	}
 	f.within("top_k", o.TopK, 0, MaxTopK)
 	f.within("chunk_top_k", o.ChunkTopK, 0, MaxTopK)
 	f.within("related_chunks", o.RelatedChunks.Or(0), 0, MaxTopK)

@@ -143,6 +143,8 @@ var argumentOf = map[string]struct{ name, want string }{
 	"picker":           {name: "--picker"},
 	"top_k":            {name: "--top-k", want: fmt.Sprintf("1 to %d", query.MaxTopK)},
 	"chunk_top_k":      {name: "--chunk-top-k", want: fmt.Sprintf("1 to %d", query.MaxTopK)},
+	"search":           {name: "--search"},
+	"vector_share":     {name: "--vector-share"},
 	"cosine_threshold": {name: "--threshold"},
 	"min_rerank_score": {name: "--min-rerank-score"},
 	"routing.mode":     {name: "--routing"},

@@ -126,6 +126,8 @@ func found(fs []query.Found) string {
 		switch f.Via {
 		case query.ViaVector:
 			ways = append(ways, fmt.Sprintf("similarity %.2f", f.Score.Or(0)))
+		case query.ViaText:
+			ways = append(ways, fmt.Sprintf("words %.2f", f.Score.Or(0)))
 		default:
 			ways = append(ways, "speaks of "+f.Owner)
 		}

@@ -20,7 +20,8 @@ type queryFlags struct {
 	low, high                     []string
 	topK, chunkTopK               int
 	threshold                     float64
-	picker                        string
+	picker, search                string
+	vectorShare                   float64
 	explain                       bool
 	full                          bool
 	instruct                      string
@@ -89,6 +90,8 @@ func (f *queryFlags) addRetrieval(cmd *cobra.Command) {
 	fl.IntVar(&f.topK, "top-k", 0, "entities and relations to search for, 1 to 1000 (default 40)")
 	fl.IntVar(&f.chunkTopK, "chunk-top-k", 0, "passages to show, 1 to 1000 (default 20)")
 	fl.Float64Var(&f.threshold, "threshold", 0, "smallest cosine that counts, -1 to 1 (default 0.2)")
+	fl.StringVar(&f.search, "search", "", "how passages are found for the question: vector, bm25 or hybrid (default vector)")
+	fl.Float64Var(&f.vectorShare, "vector-share", 0, "what the vector counts in a hybrid search, 0 to 1 (default 0.5)")
 	fl.StringVar(&f.picker, "picker", "", "how passages of entities are chosen: vector, weight or auto")
 	fl.BoolVar(&f.noRerank, "no-rerank", false, "leave passages in the order in which they were found")
 	fl.Float64Var(&f.minRerank, "min-rerank-score", 0, "leave out passages that the reranker scores lower (default 0: none)")
@@ -136,9 +139,12 @@ func (f *queryFlags) options(cmd *cobra.Command) (query.Options, error) {
 		}
 	}
 	o := query.Options{Mode: query.Mode(f.mode), LowKeywords: f.low, HighKeywords: f.high, TopK: f.topK,
-		ChunkTopK: f.chunkTopK, Picker: query.Picker(f.picker), NoRerank: f.noRerank}
+		ChunkTopK: f.chunkTopK, Search: query.Search(f.search), Picker: query.Picker(f.picker), NoRerank: f.noRerank}
 	o.Reply.UserPrompt = f.instruct
 	o.Routing = f.routing.options()
+	if cmd.Flags().Changed("vector-share") {
+		o.VectorShare = query.Some(f.vectorShare)
+	}
 	if cmd.Flags().Changed("threshold") {
 		o.CosineThreshold = query.Some(f.threshold)
 	}

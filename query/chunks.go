@@ -1,0 +1,168 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/postings"
+)
+
+// errNoPostings tells that a search by words cannot be right yet.
+var errNoPostings = errors.New("query: the postings do not cover every document")
+
+// openPostings opens the postings of a view. They are used only when they cover all that the view shows, as the engine's
+// analyser reads it; without any chunk there is nothing to cover.
+func (e *Engine) openPostings(r *reader) error {
+	if r.chunks == nil {
+		return nil
+	}
+	x, err := postings.Open(r.snap, e.workspace, record.ChunkPostings)
+	switch {
+	case errors.Is(err, kv.ErrNotFound):
+		return errNoPostings
+	case err != nil:
+		return fmt.Errorf("query: open: %w", err)
+	case x.Config().Analyser != e.words.ID():
+		return errNoPostings
+	}
+	mark, err := x.Mark(r.snap)
+	if err != nil {
+		return fmt.Errorf("query: open: %w", err)
+	}
+	c, err := record.DecodeCoverage(mark)
+	switch {
+	case err != nil:
+		return fmt.Errorf("query: open: %w: postings: %w", kv.ErrCorrupt, err)
+	case !c.Whole:
+		return errNoPostings
+	}
+	r.words = x
+	return nil
+}
+
+// byChunk searches chunks with the question: by its vector, by its words, or by both.
+func (q *run) byChunk(ctx context.Context, r *reader, s searches, l *leg, t *timer) error {
+	if r.chunks == nil {
+		l.reason(ReasonNothingIndexed, "the workspace holds no chunks")
+		return nil
+	}
+	var byVector, byText []candidate
+	inner := func(name Step) (*timer, func()) { // a step of its own where there are two
+		if q.opt.Search != SearchHybrid {
+			return t, func() {}
+		}
+		own := q.e.timer(name)
+		return own, func() { t.inner(own.end()) }
+	}
+	if q.opt.Search != SearchText {
+		t, end := inner(StepVector)
+		hits, err := q.chunkHits(ctx, r, s, l, t)
+		if err != nil {
+			return err
+		}
+		end()
+		if len(hits) == 0 {
+			l.reason(ReasonNoChunkHits, "no chunk is similar enough to the question")
+		}
+		for i, h := range hits {
+			byVector = append(byVector, candidate{h.ID, []Found{{Via: ViaVector, Rank: i + 1, Score: Some(h.Score)}}})
+		}
+	}
+	if q.opt.Search != SearchVector {
+		t, end := inner(StepText)
+		hits, err := q.textHits(ctx, r, l, t)
+		if err != nil {
+			return err
+		}
+		end()
+		for i, h := range hits {
+			byText = append(byText, candidate{h.ID, []Found{{Via: ViaText, Rank: i + 1, Score: Some(float32(h.Score))}}})
+		}
+	}
+	l.byVector, l.byText = len(byVector), len(byText)
+	l.chunks = fuse(byVector, byText, q.opt.VectorShare.Or(defaultVectorShare))
+	if q.opt.Search == SearchHybrid {
+		found := len(l.chunks)
+		l.chunks = l.chunks[:min(found, q.opt.ChunkTopK)]
+		t.cut("chunks", len(l.chunks), found)
+	}
+	return nil
+}
+
+// textHits searches the postings with the words of the question: best first, ties by id.
+func (q *run) textHits(ctx context.Context, r *reader, l *leg, t *timer) ([]postings.Hit, error) {
+	o := postings.Query{Terms: q.e.words.Terms(q.question), K: q.opt.ChunkTopK}
+	if len(o.Terms) == 0 {
+		l.reason(ReasonNoTerms, "the question has no words to search passages by")
+		return nil, nil
+	}
+	found, err := r.words.Search(ctx, r.snap, o)
+	if err != nil {
+		return nil, err
+	}
+	before := 0
+	if r.sel != nil {
+		before = len(found.Hits)
+		l.hitsBefore += before
+		if o.Set, err = r.sel.inPostings(r.snap, r.words); err != nil {
+			return nil, err
+		}
+		if found, err = r.words.Search(ctx, r.snap, o); err != nil {
+			return nil, err
+		}
+	}
+	hits := found.Hits
+	l.hits += len(hits)
+	t.count("terms", len(o.Terms))
+	t.cut("hits", len(hits), before)
+	if len(hits) == 0 {
+		l.reason(ReasonNoChunkHits, "no chunk holds a word of the question")
+	} else {
+		t.scored(hits[0].Score, hits[len(hits)-1].Score)
+	}
+	return hits, nil
+}
+
+// fusionConstant of reciprocal rank fusion: how little the first places of a list stand out.
+const fusionConstant = 60
+
+// fuse merges two lists by the reciprocal ranks of their members, those of byVector weighed by share, the others by
+// the rest of it. Equal scores are ordered by id.
+func fuse(byVector, byText []candidate, share float64) []candidate {
+	if len(byText) == 0 {
+		return byVector
+	}
+	if len(byVector) == 0 {
+		return byText
+	}
+	type scored struct {
+		candidate
+		score float64
+	}
+	all := make([]scored, 0, len(byVector)+len(byText))
+	at := make(map[string]int, cap(all))
+	for _, c := range byVector {
+		at[c.id] = len(all)
+		all = append(all, scored{c, share / float64(fusionConstant+c.found[0].Rank)})
+	}
+	for _, c := range byText {
+		score := (1 - share) / float64(fusionConstant+c.found[0].Rank)
+		if i, ok := at[c.id]; ok {
+			all[i].found = append(all[i].found, c.found...)
+			all[i].score += score
+		} else {
+			all = append(all, scored{c, score})
+		}
+	}
+	slices.SortFunc(all, func(a, b scored) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
+	out := make([]candidate, len(all))
+	for i, s := range all {
+		out[i] = s.candidate
+	}
+	return out
+}

@@ -1,0 +1,171 @@
+package query
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/glimdb/db/internal/analysis"
+	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/postings"
+)
+
+func candidates(via Via, ids string) (out []candidate) {
+	for i, id := range strings.Fields(ids) {
+		out = append(out, candidate{id, []Found{{Via: via, Rank: i + 1}}})
+	}
+	return out
+}
+
+func TestFuse(t *testing.T) {
+	for _, c := range []struct {
+		vector, text string
+		share        float64
+		want         string
+	}{
+		{"a b c", "c a d", 0.5, "a c b d"}, // 1/61+1/62, 1/63+1/61, 1/62, 1/63
+		{"a b", "b a", 0.5, "a b"},         // equal: by id
+		{"a b c", "c d", 1, "a b c d"},     // words count nothing, and are there
+		{"a b c", "c d", 0, "c d a b"},
+		{"", "b a", 0.5, "b a"},
+		{"b a", "", 0.5, "b a"},
+		{"", "", 0.5, ""},
+	} {
+		got := ""
+		for _, x := range fuse(candidates(ViaVector, c.vector), candidates(ViaText, c.text), c.share) {
+			got += " " + x.id
+		}
+		if got = strings.TrimSpace(got); got != c.want {
+			t.Errorf("%q and %q with share %v: %q, want %q", c.vector, c.text, c.share, got, c.want)
+		}
+	}
+	both := fuse(candidates(ViaVector, "a b"), candidates(ViaText, "b"), 0.5)[0]
+	if both.id != "b" || !slices.Equal(both.found, []Found{{Via: ViaVector, Rank: 2}, {Via: ViaText, Rank: 1}}) {
+		t.Errorf("%+v", both)
+	}
+}
+
+// postings makes those of the chunks of documents, as the write side does, with the coverage given.
+func (w *writer) postings(c record.Coverage, docs ...string) {
+	w.s.t.Helper()
+	words, err := analysis.New("")
+	check(w.s.t, err)
+	x, err := postings.Create(w.b, "", record.ChunkPostings, postings.Config{Analyser: words.ID()})
+	check(w.s.t, err)
+	check(w.s.t, x.SetMark(w.b, c.Encode()))
+	for _, doc := range docs {
+		for order := 0; ; order++ {
+			v, err := w.b.Get(record.ChunkKey("", doc, order))
+			if errors.Is(err, kv.ErrNotFound) {
+				break
+			}
+			check(w.s.t, err)
+			k, err := record.DecodeChunk(doc, order, v)
+			check(w.s.t, err)
+			check(w.s.t, x.Add(w.b, k.ID(), words.Counts(k.InContext())))
+		}
+	}
+}
+
+// wordy is a store whose chunks differ in words and in vectors.
+func wordy(t *testing.T, c record.Coverage) *testStore {
+	s := newStore(t, testDim)
+	s.commit(func(w *writer) {
+		for i, text := range []string{"the mill turns", "a tower stands", "mill and tower", "a river", "tide mills of the river mill"} {
+			w.chunk("d", i, "d.txt", text, at(axisQuestion, 0.9-float64(i)/10, axisNone))
+		}
+		w.postings(c, "d")
+	})
+	return s
+}
+
+func TestSearches(t *testing.T) {
+	for _, c := range []struct {
+		question string
+		o        Options
+		want     string
+		counts   [2]int
+	}{
+		{"mills?", Options{}, "000 001 002 003 004", [2]int{5, 0}},
+		{"mills?", Options{Search: SearchVector}, "000 001 002 003 004", [2]int{5, 0}},
+		{"mills?", Options{Search: SearchText}, "004 000 002", [2]int{0, 3}},
+		{"mills?", Options{Search: SearchText, ChunkTopK: 2}, "004 000", [2]int{0, 2}},
+		{"mills?", Options{Search: SearchHybrid}, "000 004 002 001 003", [2]int{5, 3}},
+		{"mills?", Options{Search: SearchHybrid, VectorShare: Some(0.0)}, "004 000 002 001 003", [2]int{5, 3}},
+		{"mills?", Options{Search: SearchHybrid, ChunkTopK: 1}, "000", [2]int{1, 1}},
+		{"mills?", Options{Search: SearchHybrid, CosineThreshold: Some(0.75)}, "000 004 001 002", [2]int{2, 3}},
+	} {
+		c.o.Mode, c.o.Want = Naive, WantData
+		c.o.NoRerank = true
+		s := wordy(t, record.Coverage{Whole: true})
+		s.emb.Set(c.question, at(axisQuestion, 1, axisNone)...)
+		r := ask(t, s.engine(), c.question, c.o)
+		if got := chunkIDs(r.Data.Chunks); got != c.want || r.Counts.Chunks.Vector != c.counts[0] || r.Counts.Chunks.Text != c.counts[1] {
+			t.Errorf("%+v: %q, %+v, want %q", c.o, got, r.Counts.Chunks, c.want)
+		}
+		if len(r.Fallbacks) > 0 {
+			t.Errorf("%+v: %v", c.o, r.Fallbacks)
+		}
+	}
+}
+
+// TestSearchesWithoutPostings: postings that do not cover everything are not searched, which is told.
+func TestSearchesWithoutPostings(t *testing.T) {
+	for name, s := range map[string]*testStore{"behind": wordy(t, record.Coverage{UpTo: "a"}), "none": small(t)} {
+		for _, search := range []Search{SearchText, SearchHybrid} {
+			r := ask(t, s.engine(), question, Options{Mode: Naive, Search: search, Want: WantData, CosineThreshold: Some(-1.0)})
+			want := ask(t, s.engine(), question, Options{Mode: Naive, Want: WantData, CosineThreshold: Some(-1.0)})
+			if chunkIDs(r.Data.Chunks) != chunkIDs(want.Data.Chunks) || len(r.Fallbacks) != 1 || r.Fallbacks[0].From != string(search) {
+				t.Errorf("%s, %s: %q, %v", name, search, chunkIDs(r.Data.Chunks), r.Fallbacks)
+			}
+		}
+	}
+	s := wordy(t, record.Coverage{Whole: true})
+	german := s.engine(func(c *Config) { c.TextLanguage = "german" })
+	if r := ask(t, german, "mill", Options{Mode: Naive, Search: SearchText, Want: WantData}); len(r.Fallbacks) != 1 {
+		t.Errorf("another analyser: %v", r.Fallbacks)
+	}
+	// Nothing but function words is nothing to search by.
+	if r := ask(t, s.engine(), "to be or not to be", Options{Mode: Naive, Search: SearchText, Want: WantData}); !hasReason(r, ReasonNoTerms) {
+		t.Errorf("%v", r.Reasons)
+	}
+}
+
+// TestTextSearchEmbedsNothing: a search by words needs no vector of the question.
+func TestTextSearchEmbedsNothing(t *testing.T) {
+	s := wordy(t, record.Coverage{Whole: true})
+	before := len(s.emb.Calls())
+	r := ask(t, s.engine(), "tower", Options{Mode: Naive, Search: SearchText, Want: WantData, Picker: PickWeight})
+	if got := chunkIDs(r.Data.Chunks); got != "001 002" || len(s.emb.Calls()) != before {
+		t.Errorf("%q after %d embedding calls", got, len(s.emb.Calls())-before)
+	}
+}
+
+func TestSearchOptionsAreValidated(t *testing.T) {
+	for _, o := range []Options{{Search: "words"}, {VectorShare: Some(1.5)}, {VectorShare: Some(-0.1)}} {
+		var bad *FieldError
+		if err := o.Validate(); !errors.As(err, &bad) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if _, err := New(Config{View: wordy(t, record.Coverage{Whole: true}).view}); err == nil {
+		t.Error("an engine without an embedder")
+	}
+	var b strings.Builder
+	r := ask(t, wordy(t, record.Coverage{Whole: true}).engine(), "mill tower", Options{Mode: Naive, Search: SearchHybrid, CosineThreshold: Some(-1.0), Want: WantData})
+	check(t, r.Explain(&b))
+	for _, want := range []string{"vector", "bm25", "terms 2", "chunks"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in\n%s", want, b.String())
+		}
+	}
+	for _, c := range r.Data.Chunks {
+		for _, f := range c.Found {
+			if f.Rank == 0 || f.Score.IsZero() {
+				t.Errorf("%s: %+v", c.ID, f)
+			}
+		}
+	}
+}
