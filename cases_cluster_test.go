@@ -7,9 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/cluster"
 	"github.com/glimdb/db/index"
+	"github.com/glimdb/db/llm"
+	"github.com/glimdb/db/llm/llmtest"
 	"github.com/glimdb/db/query"
 )
 
@@ -144,10 +147,11 @@ func topical(docs, paras int) (out []index.Document) {
 		words := strings.Fields(subjects[i%len(subjects)])
 		var b strings.Builder
 		for p := range paras {
+			b.WriteString("Here ")
 			for w := range 12 {
 				fmt.Fprintf(&b, "%s ", words[(w*(p+2)+i)%len(words)])
 			}
-			fmt.Fprintf(&b, "number%d\n\n", i*paras+p)
+			fmt.Fprintf(&b, "number%d.\n\n", i*paras+p)
 		}
 		out = append(out, index.Document{ID: fmt.Sprintf("doc%03d", i), Text: b.String()})
 	}
@@ -228,6 +232,9 @@ func TestRoutingFallbacks(t *testing.T) {
 	if _, err := d.BuildClusters(ctx, cluster.Options{K: 10}); err != nil {
 		t.Fatal(err)
 	}
+	if off := routedBy(t, d, question, query.RoutingOptions{Mode: query.RoutingOff}); chunkList(off) != chunkList(want) || off.Routing != nil {
+		t.Errorf("off with clusters: %s, want %s; %+v", chunkList(off), chunkList(want), off.Routing)
+	}
 	with := func(f func(*query.RoutingOptions)) query.RoutingOptions {
 		o := vector
 		f(&o)
@@ -268,6 +275,82 @@ func TestRoutingAutoLeavesScatteredChunksAlone(t *testing.T) {
 		t.Fatalf("%+v, %v", rep.Quality, err)
 	}
 	if r := routedBy(t, d, "1eef", query.RoutingOptions{Mode: query.RoutingAuto, MinChunks: 1}); r.Routing.Fallback != query.FallbackNoGain {
+		t.Errorf("%+v", r.Routing)
+	}
+}
+
+// Summaries that a model writes are asked for once each, and again only for clusters that changed; a hypothetical answer
+// is asked for once a question.
+func TestClusterModels(t *testing.T) {
+	chat := extracting(llmtest.Rule{Purpose: llm.PurposeHypothesis, Text: "Loaves are baked in the oven with flour and yeast."})
+	o := modelled(chat, llmtest.NewEmbedder(64))
+	o.Models.Embedder = nil
+	o.LexicalDim = 256
+	d := openTest(t, o)
+	insert(t, d, topical(24, 4)...)
+	rep, err := d.BuildClusters(ctx, cluster.Options{K: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := chat.Count(llm.PurposeSummary)
+	if asked == 0 || asked > 12 || !strings.HasPrefix(rep.Clusters[0].Summary, "Summary of ") || rep.Summarizer == "" {
+		t.Fatalf("%d summaries asked for, by %s: %q", asked, rep.Summarizer, rep.Clusters[0].Summary)
+	}
+	if _, err := d.BuildClusters(ctx, cluster.Options{K: 12}); err != nil || chat.Count(llm.PurposeSummary) != asked {
+		t.Errorf("the same clusters again: %d calls, %v", chat.Count(llm.PurposeSummary)-asked, err)
+	}
+	r := routedBy(t, d, "Who makes loaves?", query.RoutingOptions{Mode: query.RoutingVector, MinChunks: 1, HyDE: true, Threshold: query.Some(-1.0), Slack: query.Some(0.0), Clusters: 1, MaxClusters: 1})
+	if len(r.Routing.Clusters) != 1 || !strings.Contains(r.Data.Chunks[0].Content, "bread") || chat.Count(llm.PurposeHypothesis) != 1 {
+		t.Errorf("routed by a hypothesis to %+v, %d calls", r.Routing, chat.Count(llm.PurposeHypothesis))
+	}
+	for range 2 {
+		routedBy(t, d, "Who makes loaves?", query.RoutingOptions{Mode: query.RoutingVector, HyDE: true})
+	}
+	if n := chat.Count(llm.PurposeHypothesis); n != 1 {
+		t.Errorf("%d hypotheses for one question", n)
+	}
+	routedBy(t, d, "Who makes loaves?", query.RoutingOptions{Mode: query.RoutingOff, HyDE: true})
+	if n := chat.Count(llm.PurposeHypothesis); n != 1 {
+		t.Errorf("a hypothesis without routing")
+	}
+}
+
+// Documents that come and go keep the clusters right, whatever tends them meanwhile; a reopened store and another embedding
+// model find them as they are.
+func TestClustersFollowDocuments(t *testing.T) {
+	fs := vfs.NewMem()
+	o := testOptions(fs)
+	o.Index.Chunker, o.LexicalDim = paragraphs(), 256
+	d := openTest(t, o)
+	docs := topical(60, 6)
+	insert(t, d, docs[:30]...)
+	if _, err := d.BuildClusters(ctx, cluster.Options{K: 12}); err != nil {
+		t.Fatal(err)
+	}
+	before := logical(t, d)
+	for _, doc := range docs[30:] {
+		insert(t, d, doc)
+	}
+	var ids []string
+	for _, doc := range docs[30:] {
+		ids = append(ids, doc.ID)
+	}
+	checkDB(t, d)
+	if _, err := d.TendClusters(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Delete(ctx, ids...); err != nil {
+		t.Fatal(err)
+	}
+	equalDumps(t, logical(t, d), before)
+	closeChecked(t, d)
+	o.ReadOnly = true
+	d = openTest(t, o)
+	i, err := d.Clusters(ctx)
+	if err != nil || i.Chunks != 180 {
+		t.Fatalf("%d chunks in clusters of the reopened store, %v", i.Chunks, err)
+	}
+	if r := routedBy(t, d, "How hot is the oven for bread?", query.RoutingOptions{Mode: query.RoutingVector, MinChunks: 1}); !r.Routing.Used {
 		t.Errorf("%+v", r.Routing)
 	}
 }

@@ -231,17 +231,19 @@ func (l *Layer) summarise(ctx context.Context, r kv.Reader, t *topic, o Options)
 		if err != nil {
 			return fmt.Errorf("extract sentences of cluster %d: %w", t.c.ID, err)
 		}
-		texts = []string{short}
-	}
-	t.note.Summary = texts[0]
-	if model != nil {
-		s, err := model.Summarize(ctx, summaryKind, name, texts)
-		if err != nil {
-			return fmt.Errorf("summarise cluster %d: %w", t.c.ID, err)
+		if t.note.Summary = strings.TrimSpace(short); model == nil {
+			return nil
 		}
-		t.note.Summary = s
+		texts = texts[:0]
+		for _, s := range lexical.Sentences(short) {
+			texts = append(texts, short[s.Start:s.End])
+		}
 	}
-	t.note.Summary = strings.TrimSpace(t.note.Summary)
+	s, err := model.Summarize(ctx, summaryKind, name, texts)
+	if err != nil {
+		return fmt.Errorf("summarise cluster %d: %w", t.c.ID, err)
+	}
+	t.note.Summary = strings.TrimSpace(s)
 	return nil
 }
 

@@ -176,13 +176,17 @@ func (n *Navigation) Search(ctx context.Context, r kv.Reader, q []float32, cells
 	return n.cells.Search(ctx, r, q, append(slices.Clone(cells), alwaysSearched), o)
 }
 
-// K is the number of clusters that are not empty, the one that is always searched left out; Len that of chunks.
-func (n *Navigation) K() int   { return n.k }
+// K is the number of clusters that are not empty, the one that is always searched left out.
+func (n *Navigation) K() int { return n.k }
+
+// Len is the number of chunks.
 func (n *Navigation) Len() int { return n.total }
 
-// Generation numbers the clusters; Data is the commit whose chunks they were made from.
+// Generation numbers the clusters.
 func (n *Navigation) Generation() uint64 { return n.head.Generation }
-func (n *Navigation) Data() kv.LSN       { return n.head.Data }
+
+// Data is the commit whose chunks the clusters were made from.
+func (n *Navigation) Data() kv.LSN { return n.head.Data }
 
 // Title is what a person may call a cluster: its first keywords. Size is the number of chunks in it.
 func (n *Navigation) Title(id uint32) (title string, size int) {
@@ -192,8 +196,10 @@ func (n *Navigation) Title(id uint32) (title string, size int) {
 	return "", 0
 }
 
-// Limits are those that were measured for the generation; Quality is what was measured.
-func (n *Navigation) Limits() Limits   { return n.head.Limits }
+// Limits are those that were measured for the generation.
+func (n *Navigation) Limits() Limits { return n.head.Limits }
+
+// Quality is what was measured when it was built.
 func (n *Navigation) Quality() Quality { return n.head.Quality }
 
 // Fits reports why the navigation cannot serve searches of coll as r shows it with vectors of a model, or "".
