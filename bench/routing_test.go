@@ -165,7 +165,7 @@ func BenchmarkRouting(b *testing.B) {
 	}{
 		{"topics-50000x384", func(*testing.B) ([][]float32, [][]float32) { return parted(clustered(3, 50_000+routedQuestions, 384)) }},
 		{"topics-200000x384", func(*testing.B) ([][]float32, [][]float32) { return parted(clustered(3, 200_000+routedQuestions, 384)) }},
-		{"fashion-60000x784", fashion},
+		{"fashion-10000x784", fashion},
 		{"noise-50000x384", func(*testing.B) ([][]float32, [][]float32) { return parted(scattered(50_000+routedQuestions, 384)) }},
 	} {
 		b.Run(set.name, func(b *testing.B) {
@@ -317,7 +317,7 @@ func parted(all [][]float32) (rows, questions [][]float32) {
 // fashion are the images of ann-fashion-mnist.
 func fashion(b *testing.B) (rows, questions [][]float32) {
 	dir := testkit.Data(b, "ann-fashion-mnist")
-	return images(b, filepath.Join(dir, "base-images-idx3-ubyte.gz")), images(b, filepath.Join(dir, "query-images-idx3-ubyte.gz"))[:routedQuestions]
+	return images(b, filepath.Join(dir, "base-images-idx3-ubyte.gz")), images(b, filepath.Join(dir, "query-images-idx3-ubyte.gz"))
 }
 
 func images(b *testing.B, name string) (out [][]float32) {
