@@ -92,6 +92,19 @@ func (b *Batch) GetMany(keys [][]byte) ([][]byte, error) {
 	return values, err
 }
 
+// ScanMany implements Reader. It keeps nothing.
+func (b *Batch) ScanMany(prefixes [][]byte) ([][]Pair, error) {
+	if err := b.enter(); err != nil {
+		return nil, err
+	}
+	defer b.store.leave()
+	lists := make([][]Pair, len(prefixes))
+	err := scanMissed(prefixes, everything(len(prefixes)), func(lower, upper []byte) (*cursor, error) {
+		return b.store.newCursor(b.b, lower, upper)
+	}, func(i int, list []Pair) { lists[i] = list })
+	return lists, err
+}
+
 // touch notes that the batch changes key.
 func (b *Batch) touch(key []byte) {
 	if b.touched == nil {

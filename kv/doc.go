@@ -43,5 +43,5 @@
 //   - K4: Close is idempotent, leaves no goroutine and no lock, and names snapshots that were left open.
 //   - K5: after Close every call on every handle fails with ErrClosed; none panics.
 //   - K6: a read-only store changes no file but the lock's.
-//   - K7: GetMany answers as Get of each key does, whatever rows are kept in memory.
+//   - K7: GetMany answers as Get of each key does, and ScanMany as a cursor, whatever rows are kept in memory.
 package kv

@@ -12,6 +12,11 @@ type Reader interface {
 	// as you like, never write them; keys are not kept. Costs a hash for each key that is kept, and one cursor that moves
 	// forward for all others.
 	GetMany(keys [][]byte) ([][]byte, error)
+	// ScanMany returns all rows under each of some prefixes, in order of their keys: the short lists that are read again
+	// and again. They are kept in memory as GetMany's rows are, and are as little to be written; none is empty. Memory is
+	// that of what it returns: use a Cursor where that is not known to be little. Costs a hash for each list that is
+	// kept, and one cursor that moves forward for all others.
+	ScanMany(prefixes [][]byte) ([][]Pair, error)
 	// Cursor iterates keys in [lower, upper) in byte order; a nil bound is open. The bounds are copied.
 	// It starts before the first key. Close it.
 	Cursor(lower, upper []byte) (Cursor, error)
@@ -32,4 +37,10 @@ type Cursor interface {
 	Value() []byte
 	Err() error
 	Close() error
+}
+
+// Pair is a row of ScanMany.
+type Pair struct {
+	Key   []byte // without the prefix
+	Value []byte
 }

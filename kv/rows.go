@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/glimdb/db/internal/codec"
 )
 
 // rowCache keeps values that GetMany read, opened, by key; a nil value says that there is none. The same rows are
@@ -27,8 +29,9 @@ type rowCache struct {
 	seed   maphash.Seed
 	shards [rowShards]rowShard
 
-	mu   sync.Mutex    // held by changes
-	done atomic.Uint64 // number of the last complete change
+	mu      sync.Mutex            // held by changes
+	lengths atomic.Pointer[[]int] // of the prefixes whose lists are kept: a change drops those of all prefixes of its keys
+	done    atomic.Uint64         // number of the last complete change
 }
 
 type rowShard struct {
@@ -38,9 +41,19 @@ type rowShard struct {
 	changed    uint64         // number of the last change
 }
 
+// row is a value under a key, or all rows under a prefix. Nothing of it is ever written.
 type row struct {
-	key, value []byte // never written
+	key, value []byte
+	list       []Pair // of a prefix, which has no value
 	at         uint64
+}
+
+func (r *row) size() int64 {
+	n := len(r.key) + len(r.value) + rowOverhead
+	for _, p := range r.list {
+		n += len(p.Key) + len(p.Value) + pairOverhead
+	}
+	return int64(n)
 }
 
 const (
@@ -52,10 +65,16 @@ const (
 	maxRowsAtOnce = 2048
 	// rowOverhead is what a row takes beside its key and value, roughly.
 	rowOverhead = 120
+	// pairOverhead is what a row of a list takes beside its key and value.
+	pairOverhead = 48
+	// maxPrefixLengths bounds how many lengths of prefixes lists are kept for: each makes every change a little dearer.
+	// A graph has two.
+	maxPrefixLengths = 16
 )
 
 func newRowCache(bytes int64) *rowCache {
 	c := &rowCache{limit: bytes / (2 * rowShards), seed: maphash.MakeSeed()}
+	c.lengths.Store(new([]int))
 	for i := range c.shards {
 		c.shards[i].young = map[uint64]row{}
 	}
@@ -64,14 +83,17 @@ func newRowCache(bytes int64) *rowCache {
 
 func (c *rowCache) hash(key []byte) uint64 { return maphash.Bytes(c.seed, key) }
 
+// hashList is the hash of a prefix, other than that of the same key.
+func (c *rowCache) hashList(prefix []byte) uint64 { return ^c.hash(prefix) }
+
 func (c *rowCache) shard(hash uint64) *rowShard { return &c.shards[hash%rowShards] }
 
-// get returns the value under key for a reader with a label; ok is false when it has to be read.
-func (c *rowCache) get(hash uint64, key []byte, label uint64) (value []byte, ok bool) {
+// get returns what is kept under key, or a prefix, for a reader with a label; ok is false when it has to be read.
+func (c *rowCache) get(hash uint64, key []byte, label uint64) (r row, ok bool) {
 	s := c.shard(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, ok := s.young[hash]
+	r, ok = s.young[hash]
 	if !ok {
 		if r, ok = s.old[hash]; ok {
 			delete(s.old, hash)
@@ -79,35 +101,64 @@ func (c *rowCache) get(hash uint64, key []byte, label uint64) (value []byte, ok 
 		}
 	}
 	if !ok || r.at > label || !bytes.Equal(r.key, key) {
-		return nil, false
+		return row{}, false
 	}
-	return r.value, true
+	return r, true
 }
 
-// put keeps what a reader with a label found under key. Both slices are the cache's from then on.
-func (c *rowCache) put(hash uint64, key, value []byte, label uint64) {
-	if c.limit == 0 || len(value) > maxRowBytes {
+// put keeps a row that a reader with the label r.at found. Its slices are the cache's from then on.
+func (c *rowCache) put(hash uint64, r row) {
+	if c.limit == 0 || r.size() > maxRowBytes {
 		return
 	}
 	s := c.shard(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.changed <= label {
-		s.keep(hash, row{key: key, value: value, at: label}, c.limit)
+	if s.changed <= r.at {
+		s.keep(hash, r, c.limit)
 	}
+}
+
+// putList keeps the rows under a prefix that a reader with a label found.
+func (c *rowCache) putList(prefix []byte, list []Pair, label uint64) {
+	if c.limit > 0 && c.admits(len(prefix)) {
+		c.put(c.hashList(prefix), row{key: bytes.Clone(prefix), list: list, at: label})
+	}
+}
+
+// admits reports whether changes drop the lists of prefixes of a length, from now on. What readers found before is not
+// kept: a change may have gone by that did not look for it.
+func (c *rowCache) admits(length int) bool {
+	if slices.Contains(*c.lengths.Load(), length) {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	have := *c.lengths.Load()
+	if slices.Contains(have, length) || len(have) >= maxPrefixLengths {
+		return slices.Contains(have, length)
+	}
+	more := append(slices.Clone(have), length)
+	c.lengths.Store(&more)
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		s.changed = max(s.changed, c.done.Load())
+		s.mu.Unlock()
+	}
+	return true
 }
 
 // keep adds a row to the young generation, in place of one of the same hash.
 func (s *rowShard) keep(hash uint64, r row, limit int64) {
-	size := int64(len(r.key) + len(r.value) + rowOverhead)
-	if s.size+size > limit {
+	if s.size+r.size() > limit {
 		s.old, s.young, s.size = s.young, make(map[uint64]row, len(s.young)), 0
 	}
 	if was, ok := s.young[hash]; ok {
-		s.size -= int64(len(was.key) + len(was.value) + rowOverhead)
+		s.size -= was.size()
 	}
 	s.young[hash] = r
-	s.size += size
+	s.size += r.size()
 }
 
 // apply brings the rows of b's keys up to date and lets the engine apply it.
@@ -130,8 +181,10 @@ func (c *rowCache) apply(b *pebble.Batch, apply func() error) error {
 	return err
 }
 
-// change replaces the rows of b's keys. It reports false when it cannot: b deletes ranges.
+// change replaces the rows of b's keys, and drops the lists that they belong to. It reports false when it cannot: b
+// deletes ranges.
 func (c *rowCache) change(b *pebble.Batch, number uint64) bool {
+	lengths := *c.lengths.Load()
 	for r := b.Reader(); ; {
 		kind, key, value, ok, err := r.Next()
 		switch {
@@ -142,19 +195,25 @@ func (c *rowCache) change(b *pebble.Batch, number uint64) bool {
 		}
 		switch kind {
 		case pebble.InternalKeyKindLogData:
+			continue
 		case pebble.InternalKeyKindSet:
-			c.write(key, value, number)
+			c.write(c.hash(key), key, value, number)
 		case pebble.InternalKeyKindDelete:
-			c.write(key, nil, number)
+			c.write(c.hash(key), key, nil, number)
 		default:
 			return false
+		}
+		for _, length := range lengths {
+			if length <= len(key) {
+				c.write(c.hashList(key[:length]), nil, nil, number)
+			}
 		}
 	}
 }
 
-// write takes over the sealed value that a change gives to a key, nil: none, where the key's row is kept.
-func (c *rowCache) write(key, sealed []byte, number uint64) {
-	hash := c.hash(key)
+// write takes over the sealed value that a change gives to a key, nil: none, where the key's row is kept. What is not
+// the key's own row, a list that has one more or less, is dropped.
+func (c *rowCache) write(hash uint64, key, sealed []byte, number uint64) {
 	s := c.shard(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,8 +224,8 @@ func (c *rowCache) write(key, sealed []byte, number uint64) {
 		return
 	}
 	delete(s.young, hash)
-	s.size -= int64(len(was.key) + len(was.value) + rowOverhead)
-	if !bytes.Equal(was.key, key) {
+	s.size -= was.size()
+	if key == nil || !bytes.Equal(was.key, key) {
 		return
 	}
 	switch {
@@ -191,61 +250,97 @@ func (c *rowCache) clear(number uint64) {
 // getMany reads keys for a reader with a label: those that are not in the cache with open's cursor, in order.
 func (s *Store) getMany(keys [][]byte, label uint64, open func(lower, upper []byte) (*cursor, error)) ([][]byte, error) {
 	values := make([][]byte, len(keys))
-	var missed []int
 	if len(keys) > maxRowsAtOnce {
-		missed = make([]int, len(keys))
-		for i := range missed {
-			missed[i] = i
-		}
-		return values, readMissed(keys, missed, open, func(i int, value []byte) { values[i] = value })
+		return values, readMissed(keys, everything(len(keys)), open, func(i int, value []byte) { values[i] = value })
 	}
+	var missed []int
 	hashes := make([]uint64, len(keys))
 	for i, key := range keys {
 		hashes[i] = s.rows.hash(key)
-		var ok bool
-		if values[i], ok = s.rows.get(hashes[i], key, label); !ok {
+		r, ok := s.rows.get(hashes[i], key, label)
+		if values[i] = r.value; !ok {
 			missed = append(missed, i)
 		}
 	}
-	if len(missed) == 0 {
-		return values, nil
-	}
-	err := readMissed(keys, missed, open, func(i int, value []byte) {
+	return values, readMissed(keys, missed, open, func(i int, value []byte) {
 		values[i] = value
-		s.rows.put(hashes[i], bytes.Clone(keys[i]), value, label)
+		s.rows.put(hashes[i], row{key: bytes.Clone(keys[i]), value: value, at: label})
 	})
-	return values, err
+}
+
+// scanMany is getMany for prefixes.
+func (s *Store) scanMany(prefixes [][]byte, label uint64, open func(lower, upper []byte) (*cursor, error)) ([][]Pair, error) {
+	lists := make([][]Pair, len(prefixes))
+	var missed []int
+	for i, prefix := range prefixes {
+		r, ok := s.rows.get(s.rows.hashList(prefix), prefix, label)
+		if lists[i] = r.list; !ok {
+			missed = append(missed, i)
+		}
+	}
+	return lists, scanMissed(prefixes, missed, open, func(i int, list []Pair) {
+		lists[i] = list
+		s.rows.putList(prefixes[i], list, label)
+	})
+}
+
+// everything lists 0 to n-1.
+func everything(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // readMissed reads some of keys with one cursor, and tells found of each, with a value of its own or nil.
 func readMissed(keys [][]byte, missed []int, open func(lower, upper []byte) (*cursor, error), found func(i int, value []byte)) error {
-	slices.SortFunc(missed, func(x, y int) int { return bytes.Compare(keys[x], keys[y]) })
-	last := keys[missed[len(missed)-1]]
-	c, err := open(keys[missed[0]], append(bytes.Clone(last), 0))
+	return inOrder(keys, missed, func(key []byte) []byte { return append(bytes.Clone(key), 0) }, open, func(c *cursor, i int) {
+		var value []byte
+		if c.SeekGE(keys[i]) && bytes.Equal(c.Key(), keys[i]) {
+			value = append([]byte{}, c.Value()...)
+		}
+		if c.Err() == nil {
+			found(i, value)
+		}
+	})
+}
+
+// scanMissed is readMissed for prefixes.
+func scanMissed(prefixes [][]byte, missed []int, open func(lower, upper []byte) (*cursor, error), found func(i int, list []Pair)) error {
+	return inOrder(prefixes, missed, codec.PrefixEnd, open, func(c *cursor, i int) {
+		var list []Pair
+		prefix := prefixes[i]
+		for ok := c.SeekGE(prefix); ok && bytes.HasPrefix(c.Key(), prefix); ok = c.Next() {
+			list = append(list, Pair{append([]byte{}, c.Key()[len(prefix):]...), append([]byte{}, c.Value()...)})
+		}
+		if c.Err() == nil {
+			found(i, list)
+		}
+	})
+}
+
+// inOrder calls read for some of keys in their order, with one cursor that reaches as far as the ends of all.
+func inOrder(keys [][]byte, some []int, end func(key []byte) []byte, open func(lower, upper []byte) (*cursor, error), read func(c *cursor, i int)) error {
+	if len(some) == 0 {
+		return nil
+	}
+	slices.SortFunc(some, func(x, y int) int { return bytes.Compare(keys[x], keys[y]) })
+	upper := end(keys[some[0]]) // nil: there is no end
+	for _, i := range some[1:] {
+		if e := end(keys[i]); upper != nil && (e == nil || bytes.Compare(e, upper) > 0) {
+			upper = e
+		}
+	}
+	c, err := open(keys[some[0]], upper)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }() // never fails
-	for n, i := range missed {
-		if n > 0 && bytes.Equal(keys[i], keys[missed[n-1]]) {
-			found(i, valueAt(c, keys[i]))
-			continue
-		}
-		if !c.SeekGE(keys[i]) && c.Err() != nil {
-			return c.Err()
-		}
-		found(i, valueAt(c, keys[i]))
-		if c.Err() != nil {
+	for _, i := range some {
+		if read(c, i); c.Err() != nil {
 			return c.Err()
 		}
 	}
 	return nil
-}
-
-// valueAt returns a copy of the value under key when the cursor stands there, else nil.
-func valueAt(c *cursor, key []byte) []byte {
-	if !bytes.Equal(c.Key(), key) {
-		return nil
-	}
-	return append([]byte{}, c.Value()...)
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/glimdb/db/internal/codec"
 )
 
 // sameMany fails when GetMany of some keys says anything else than Get of each.
@@ -32,6 +34,30 @@ func sameMany(t *testing.T, r Reader, keys [][]byte) {
 	}
 }
 
+// sameLists fails when ScanMany of some prefixes says anything else than a cursor.
+func sameLists(t *testing.T, r Reader, prefixes [][]byte) {
+	t.Helper()
+	got, err := r.ScanMany(prefixes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, prefix := range prefixes {
+		c, err := r.Cursor(prefix, codec.PrefixEnd(prefix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for ; c.Next(); n++ {
+			if n >= len(got[i]) || !bytes.Equal(c.Key(), append(bytes.Clone(prefix), got[i][n].Key...)) || !bytes.Equal(c.Value(), got[i][n].Value) {
+				t.Fatalf("%T at %d: row %d under %q is not %q", r, r.LSN(), n, prefix, c.Key())
+			}
+		}
+		if err := errors.Join(c.Err(), c.Close()); err != nil || n != len(got[i]) {
+			t.Fatalf("%T at %d: %d rows under %q, want %d, %v", r, r.LSN(), len(got[i]), prefix, n, err)
+		}
+	}
+}
+
 // rowHistory draws keys and changes from a few keys, so that rows are kept, changed and read at many LSNs.
 type rowHistory struct {
 	*rand.Rand
@@ -45,6 +71,14 @@ func (h rowHistory) some() (keys [][]byte) {
 		keys = append(keys, h.key()) // twice the same, at times
 	}
 	return keys
+}
+
+// prefixes are some of the prefixes of one, two and three bytes of keys, and of a whole key.
+func (h rowHistory) prefixes() (list [][]byte) {
+	for range 1 + h.IntN(4) {
+		list = append(list, h.key()[:1+h.IntN(4)])
+	}
+	return list
 }
 
 func (h rowHistory) change(b *Batch) error {
@@ -64,8 +98,8 @@ func (h rowHistory) change(b *Batch) error {
 	return b.Set(h.key(), fmt.Appendf(nil, "value %d", h.Uint64()))
 }
 
-// GetMany answers as Get does on every snapshot and batch, whatever was read before and whatever is kept.
-func TestGetManyIsGet(t *testing.T) {
+// GetMany answers as Get does, and ScanMany as a cursor, on every snapshot and batch, whatever was read before and whatever is kept.
+func TestRowsAreThoseOfTheEngine(t *testing.T) {
 	for _, rowBytes := range []int64{-1, 16 << 10, 256 << 10, 32 << 20} {
 		for seed := range uint64(3) {
 			s, err := Open("db", Options{FS: vfs.NewMem(), RowBytes: rowBytes})
@@ -85,6 +119,7 @@ func TestGetManyIsGet(t *testing.T) {
 					}
 					if h.IntN(3) == 0 {
 						sameMany(t, b, h.some())
+						sameLists(t, b, h.prefixes())
 					}
 				}
 				if h.IntN(10) > 0 { // else it is given up
@@ -109,6 +144,7 @@ func TestGetManyIsGet(t *testing.T) {
 				}
 				for _, snap := range snaps {
 					sameMany(t, snap, h.some())
+					sameLists(t, snap, h.prefixes())
 				}
 			}
 			for _, snap := range snaps {
@@ -151,6 +187,19 @@ func TestGetManyBesideWriter(t *testing.T) {
 					if err != nil {
 						t.Error(err)
 						return
+					}
+					prefix := h.prefixes()[:1]
+					lists, err := snap.ScanMany(prefix)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for _, p := range lists[0] {
+						want, err := snap.Get(append(bytes.Clone(prefix[0]), p.Key...))
+						if err != nil || !bytes.Equal(p.Value, want) {
+							t.Errorf("%q %q is %.40q, want %.40q, %v", prefix, p.Key, p.Value, want, err)
+							return
+						}
 					}
 					for i, key := range keys {
 						want, err := snap.Get(key)
@@ -226,7 +275,7 @@ func TestRowsAreBounded(t *testing.T) {
 			for _, generation := range []map[uint64]row{s.rows.shards[i].young, s.rows.shards[i].old} {
 				for _, r := range generation {
 					rows++
-					size += int64(len(r.key) + len(r.value) + rowOverhead)
+					size += r.size()
 				}
 			}
 		}

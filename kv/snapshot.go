@@ -62,6 +62,18 @@ func (s *Snapshot) GetMany(keys [][]byte) ([][]byte, error) {
 	})
 }
 
+// ScanMany implements Reader.
+func (s *Snapshot) ScanMany(prefixes [][]byte) ([][]Pair, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.snap == nil || s.store.closing.Load() {
+		return nil, ErrClosed
+	}
+	return s.store.scanMany(prefixes, s.snap.label, func(lower, upper []byte) (*cursor, error) {
+		return s.store.newCursor(s.snap.Snapshot, lower, upper)
+	})
+}
+
 // Cursor implements Reader. Safe for concurrent use.
 func (s *Snapshot) Cursor(lower, upper []byte) (Cursor, error) {
 	s.mu.RLock()
