@@ -71,6 +71,14 @@ func (g *Graph) idOf(key []byte) (nodeID, error) {
 	return nodeID(binary.BigEndian.Uint32(key[len(key)-4:])), nil
 }
 
+// listedID reads the other end from a key of kind o without the prefix of its node.
+func listedID(key []byte) (nodeID, error) {
+	if len(key) < 4 {
+		return 0, corrupt(fmt.Errorf("key of an edge ends after %d bytes", len(key)))
+	}
+	return nodeID(binary.BigEndian.Uint32(key)), nil
+}
+
 // pairOf reads a key of kind o, r or e. typ aliases key.
 func (g *Graph) pairOf(key []byte) (a, b nodeID, typ []byte, err error) {
 	n := len(g.prefix) + 1

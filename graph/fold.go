@@ -1,11 +1,8 @@
 package graph
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"hash/fnv"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -50,38 +47,25 @@ func (g *Graph) foldKey(fold, name string) []byte {
 const foldBytes = 8
 
 // NamesAlike returns for each spelling the names of nodes with the same Fold, in byte order, at most MaxAlike.
-// It costs one seek a spelling and reads no name that is not alike, hash collisions aside.
+// It costs one look-up a spelling, in batches, and reads no name that is not alike, hash collisions aside.
 func (g *Graph) NamesAlike(r kv.Reader, spellings []string) ([][]string, error) {
-	type wanted struct {
-		key  []byte
-		fold string
-		at   int
-	}
-	want := make([]wanted, len(spellings))
+	folds := make([]string, len(spellings))
+	keys := make([][]byte, len(spellings))
 	for i, s := range spellings {
-		fold := Fold(s)
-		want[i] = wanted{g.foldKey(fold, ""), fold, i}
+		folds[i] = Fold(s)
+		keys[i] = g.foldKey(folds[i], "")
 	}
-	slices.SortFunc(want, func(x, y wanted) int { return cmp.Or(bytes.Compare(x.key, y.key), cmp.Compare(x.at, y.at)) })
-	c, err := g.cursor(r, kindFold)
+	lists, err := r.ScanMany(keys, MaxAlike)
 	if err != nil {
 		return nil, fmt.Errorf("graph: names alike: %w", err)
 	}
-	defer c.Close()
 	out := make([][]string, len(spellings))
-	for i, w := range want {
-		if i > 0 && want[i-1].fold == w.fold {
-			out[w.at] = out[want[i-1].at]
-			continue
-		}
-		for ok := c.SeekGE(w.key); ok && bytes.HasPrefix(c.Key(), w.key) && len(out[w.at]) < MaxAlike; ok = c.Next() {
-			if name := string(c.Key()[len(w.key):]); Fold(name) == w.fold {
-				out[w.at] = append(out[w.at], name)
+	for i, list := range lists {
+		for _, p := range list {
+			if name := string(p.Key); Fold(name) == folds[i] {
+				out[i] = append(out[i], name)
 			}
 		}
-	}
-	if err := c.Err(); err != nil {
-		return nil, fmt.Errorf("graph: names alike: %w", err)
 	}
 	return out, nil
 }

@@ -86,10 +86,14 @@ func (g *Graph) rankedIncident(r kv.Reader, names []string, limit int) ([]Ranked
 	}
 	s := scanner{g: g, r: r}
 	defer s.close()
+	var few []nodeID // nodes of few edges, whose lists are read together
 	for _, id := range sel.own.ids {
-		if degree := sel.degrees.degree(id); limit > 0 && limit < degree && degree >= g.hub {
+		switch degree := sel.degrees.degree(id); {
+		case degree < g.hub && !g.cfg.Directed:
+			few = append(few, id)
+		case limit > 0 && limit < degree && degree >= g.hub:
 			err = sel.addShelf(id, degree)
-		} else {
+		default:
 			err = g.pairsOf(&s, id, func(other nodeID, weight float64) error {
 				return sel.add(rankedPair{weight: weight, own: id, other: other})
 			})
@@ -97,6 +101,9 @@ func (g *Graph) rankedIncident(r kv.Reader, names []string, limit int) ([]Ranked
 		if err != nil {
 			return nil, err
 		}
+	}
+	if err := sel.addLists(few); err != nil {
+		return nil, err
 	}
 	if err := sel.rankFresh(); err != nil {
 		return nil, err
@@ -191,6 +198,58 @@ func (s *rankSelector) add(p rankedPair) error {
 	}
 	return s.rankFresh()
 }
+
+// addLists adds the pairs of nodes of an undirected graph.
+func (s *rankSelector) addLists(ids []nodeID) error {
+	for part := range slices.Chunk(ids, listsAtOnce) {
+		prefixes := make([][]byte, len(part))
+		for i, id := range part {
+			prefixes[i] = s.g.idKey(kindOut, id)
+		}
+		lists, err := s.r.ScanMany(prefixes, 0)
+		if err != nil {
+			return err
+		}
+		for i, id := range part {
+			if err := s.addList(id, lists[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addList adds the pairs of one node, whose list has them by the other node and the type of the edge.
+func (s *rankSelector) addList(id nodeID, list []kv.Pair) error {
+	var last rankedPair
+	for _, p := range list {
+		other, err := listedID(p.Key)
+		if err != nil {
+			return err
+		}
+		weight, err := decodeWeight(p.Value)
+		if err != nil {
+			return err
+		}
+		if other == last.other {
+			last.weight = max(last.weight, weight)
+			continue
+		}
+		if last.other != 0 {
+			if err := s.add(last); err != nil {
+				return err
+			}
+		}
+		last = rankedPair{weight: weight, own: id, other: other}
+	}
+	if last.other == 0 {
+		return nil
+	}
+	return s.add(last)
+}
+
+// listsAtOnce bounds the lists in memory at a time; each has fewer edges than a hub.
+const listsAtOnce = 64
 
 // addShelf adds the pairs of a hub that may be among the first limit.
 func (s *rankSelector) addShelf(hub nodeID, degree int) error {

@@ -203,6 +203,14 @@ func (r *countingReader) GetMany(keys [][]byte) ([][]byte, error) {
 	return r.Reader.GetMany(keys)
 }
 
+func (r *countingReader) ScanMany(prefixes [][]byte, limit int) ([][]kv.Pair, error) {
+	lists, err := r.Reader.ScanMany(prefixes, limit)
+	for _, list := range lists {
+		r.steps += 1 + len(list)
+	}
+	return lists, err
+}
+
 func (r *countingReader) Cursor(lower, upper []byte) (kv.Cursor, error) {
 	c, err := r.Reader.Cursor(lower, upper)
 	return &countingCursor{Cursor: c, r: r}, err

@@ -93,15 +93,15 @@ func (b *Batch) GetMany(keys [][]byte) ([][]byte, error) {
 }
 
 // ScanMany implements Reader. It keeps nothing.
-func (b *Batch) ScanMany(prefixes [][]byte) ([][]Pair, error) {
+func (b *Batch) ScanMany(prefixes [][]byte, limit int) ([][]Pair, error) {
 	if err := b.enter(); err != nil {
 		return nil, err
 	}
 	defer b.store.leave()
 	lists := make([][]Pair, len(prefixes))
-	err := scanMissed(prefixes, everything(len(prefixes)), func(lower, upper []byte) (*cursor, error) {
+	err := scanMissed(prefixes, limit, everything(len(prefixes)), func(lower, upper []byte) (*cursor, error) {
 		return b.store.newCursor(b.b, lower, upper)
-	}, func(i int, list []Pair) { lists[i] = list })
+	}, func(i int, list []Pair, _ bool) { lists[i] = list })
 	return lists, err
 }
 

@@ -12,11 +12,11 @@ type Reader interface {
 	// as you like, never write them; keys are not kept. Costs a hash for each key that is kept, and one cursor that moves
 	// forward for all others.
 	GetMany(keys [][]byte) ([][]byte, error)
-	// ScanMany returns all rows under each of some prefixes, in order of their keys: the short lists that are read again
-	// and again. They are kept in memory as GetMany's rows are, and are as little to be written; none is empty. Memory is
-	// that of what it returns: use a Cursor where that is not known to be little. Costs a hash for each list that is
-	// kept, and one cursor that moves forward for all others.
-	ScanMany(prefixes [][]byte) ([][]Pair, error)
+	// ScanMany returns the rows under each of some prefixes, which are not empty, in order of their keys: the first limit,
+	// all when limit is 0. It is for short lists that are read again and again: whole ones are kept in memory as GetMany's
+	// rows are, and are as little to be written. Costs a hash for each list that is kept, and one cursor that moves
+	// forward for all others.
+	ScanMany(prefixes [][]byte, limit int) ([][]Pair, error)
 	// Cursor iterates keys in [lower, upper) in byte order; a nil bound is open. The bounds are copied.
 	// It starts before the first key. Close it.
 	Cursor(lower, upper []byte) (Cursor, error)

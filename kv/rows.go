@@ -269,18 +269,21 @@ func (s *Store) getMany(keys [][]byte, label uint64, open func(lower, upper []by
 }
 
 // scanMany is getMany for prefixes.
-func (s *Store) scanMany(prefixes [][]byte, label uint64, open func(lower, upper []byte) (*cursor, error)) ([][]Pair, error) {
+func (s *Store) scanMany(prefixes [][]byte, limit int, label uint64, open func(lower, upper []byte) (*cursor, error)) ([][]Pair, error) {
 	lists := make([][]Pair, len(prefixes))
 	var missed []int
 	for i, prefix := range prefixes {
 		r, ok := s.rows.get(s.rows.hashList(prefix), prefix, label)
 		if lists[i] = r.list; !ok {
 			missed = append(missed, i)
+		} else if limit > 0 && len(r.list) > limit {
+			lists[i] = r.list[:limit:limit]
 		}
 	}
-	return lists, scanMissed(prefixes, missed, open, func(i int, list []Pair) {
-		lists[i] = list
-		s.rows.putList(prefixes[i], list, label)
+	return lists, scanMissed(prefixes, limit, missed, open, func(i int, list []Pair, whole bool) {
+		if lists[i] = list; whole {
+			s.rows.putList(prefixes[i], list, label)
+		}
 	})
 }
 
@@ -306,16 +309,20 @@ func readMissed(keys [][]byte, missed []int, open func(lower, upper []byte) (*cu
 	})
 }
 
-// scanMissed is readMissed for prefixes.
-func scanMissed(prefixes [][]byte, missed []int, open func(lower, upper []byte) (*cursor, error), found func(i int, list []Pair)) error {
+// scanMissed is readMissed for prefixes; whole tells that a list was not cut off at limit.
+func scanMissed(prefixes [][]byte, limit int, missed []int, open func(lower, upper []byte) (*cursor, error), found func(i int, list []Pair, whole bool)) error {
 	return inOrder(prefixes, missed, codec.PrefixEnd, open, func(c *cursor, i int) {
 		var list []Pair
-		prefix := prefixes[i]
+		prefix, whole := prefixes[i], true
 		for ok := c.SeekGE(prefix); ok && bytes.HasPrefix(c.Key(), prefix); ok = c.Next() {
+			if limit > 0 && len(list) == limit {
+				whole = false
+				break
+			}
 			list = append(list, Pair{append([]byte{}, c.Key()[len(prefix):]...), append([]byte{}, c.Value()...)})
 		}
 		if c.Err() == nil {
-			found(i, list)
+			found(i, list, whole)
 		}
 	})
 }

@@ -63,13 +63,13 @@ func (s *Snapshot) GetMany(keys [][]byte) ([][]byte, error) {
 }
 
 // ScanMany implements Reader.
-func (s *Snapshot) ScanMany(prefixes [][]byte) ([][]Pair, error) {
+func (s *Snapshot) ScanMany(prefixes [][]byte, limit int) ([][]Pair, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.snap == nil || s.store.closing.Load() {
 		return nil, ErrClosed
 	}
-	return s.store.scanMany(prefixes, s.snap.label, func(lower, upper []byte) (*cursor, error) {
+	return s.store.scanMany(prefixes, limit, s.snap.label, func(lower, upper []byte) (*cursor, error) {
 		return s.store.newCursor(s.snap.Snapshot, lower, upper)
 	})
 }
