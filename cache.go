@@ -147,7 +147,11 @@ func (s *state) cacheLimit(kind CacheKind) int64 {
 
 func (s *state) cache(kind CacheKind) cache.Cache {
 	at := cacheSpaces[kind]
-	return cache.New(append(space.In(s.name, at.space), at.number), s.cacheLimit(kind))
+	c := cache.New(append(space.In(s.name, at.space), at.number), s.cacheLimit(kind))
+	if kind == CacheEmbed {
+		return c.Raw()
+	}
+	return c
 }
 
 func (s *state) cacheStats(kind CacheKind, size cache.Size) CacheStats {

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/kv"
@@ -9,9 +10,9 @@ import (
 
 // Parts of the keys.
 const (
-	kindEntry byte = 'e'
-	kindPlace byte = 'o'
-	kindSums  byte = 's'
+	kindKey   byte = 'i'
+	kindPlace byte = 'n'
+	kindSums  byte = 't'
 )
 
 // A Put removes at most evictPerEntry entries for each one it stores, and evictBeside besides.
@@ -24,12 +25,19 @@ const (
 type Cache struct {
 	prefix []byte
 	limit  int64
+	raw    bool
 }
 
 // New returns the cache below prefix. limit is in bytes of keys and values as they are given, before compression.
 // Another limit than last time is reached with the next writes.
 func New(prefix []byte, limit int64) Cache {
-	return Cache{prefix[:len(prefix):len(prefix)], limit}
+	return Cache{prefix: prefix[:len(prefix):len(prefix)], limit: limit}
+}
+
+// Raw returns c for values that do not shrink, such as vectors: compression is not tried.
+func (c Cache) Raw() Cache {
+	c.raw = true
+	return c
 }
 
 // Size is what a cache holds.
@@ -44,18 +52,51 @@ type sums struct {
 	first, next    uint64 // numbers of places: those in use are in [first, next)
 }
 
-func (c Cache) entry(key string) []byte      { return append(append(c.prefix, kindEntry), key...) }
+func (c Cache) key(key string) []byte        { return append(append(c.prefix, kindKey), key...) }
 func (c Cache) place(n uint64) []byte        { return codec.AppendKeyUint64(append(c.prefix, kindPlace), n) }
 func (c Cache) below(kind byte) []byte       { return append(c.prefix, kind) }
 func sizeOf(key string, value []byte) uint64 { return uint64(len(key) + len(value)) }
 
-// Get returns the value under key, which is the caller's; false when there is none. It costs one seek.
+// Get returns the value under key, which is the caller's; false when there is none. It costs two seeks, one when there
+// is none.
 func (c Cache) Get(r kv.Reader, key string) ([]byte, bool, error) {
-	v, err := r.Get(c.entry(key))
-	if errors.Is(err, kv.ErrNotFound) {
-		return nil, false, nil
+	n, ok, err := c.placeOf(r, key)
+	if !ok || err != nil {
+		return nil, false, err
 	}
-	return v, err == nil, err
+	at, value, err := c.at(r, n)
+	if err == nil && at != key {
+		err = fmt.Errorf("%w: place %d of a cache holds another entry", kv.ErrCorrupt, n)
+	}
+	return value, err == nil, err
+}
+
+// placeOf returns the number of the place that key leads to.
+func (c Cache) placeOf(r kv.Reader, key string) (n uint64, ok bool, err error) {
+	v, err := r.Get(c.key(key))
+	if errors.Is(err, kv.ErrNotFound) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	n, rest, err := codec.KeyUint64(v)
+	if err != nil || len(rest) > 0 {
+		return 0, false, fmt.Errorf("%w: place of an entry of a cache", kv.ErrCorrupt)
+	}
+	return n, true, nil
+}
+
+// at returns the entry at a place.
+func (c Cache) at(r kv.Reader, n uint64) (key string, value []byte, err error) {
+	v, err := r.Get(c.place(n))
+	if errors.Is(err, kv.ErrNotFound) {
+		return "", nil, fmt.Errorf("%w: place %d of a cache is empty", kv.ErrCorrupt, n)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	return decodeEntry(v)
 }
 
 // Put stages values[i] under keys[i] and removes the oldest entries that are over the limit then. A key that is known
@@ -65,6 +106,11 @@ func (c Cache) Put(b *kv.Batch, keys []string, values [][]byte) error {
 	s, err := c.sums(b)
 	if err != nil {
 		return err
+	}
+	if s == (sums{}) {
+		if err := c.removeEarlier(b); err != nil {
+			return err
+		}
 	}
 	for i, key := range keys {
 		if err := c.put(b, &s, key, values[i]); err != nil {
@@ -77,40 +123,58 @@ func (c Cache) Put(b *kv.Batch, keys []string, values [][]byte) error {
 	return b.Set(c.below(kindSums), s.encode())
 }
 
+// removeEarlier removes what an earlier build left in a cache that has no sums.
+func (c Cache) removeEarlier(b *kv.Batch) error {
+	end := codec.PrefixEnd(c.prefix)
+	cur, err := b.Cursor(c.prefix, end)
+	if err != nil {
+		return err
+	}
+	some := cur.First()
+	if err := errors.Join(cur.Err(), cur.Close()); err != nil || !some {
+		return err
+	}
+	return b.DeleteRange(c.prefix, end)
+}
+
 func (c Cache) put(b *kv.Batch, s *sums, key string, value []byte) error {
 	size := sizeOf(key, value)
 	if int64(size) > c.limit {
 		return nil
 	}
-	old, known, err := c.Get(b, key)
+	n, known, err := c.placeOf(b, key)
 	if err != nil {
 		return err
 	}
 	if known {
+		_, old, err := c.at(b, n)
+		if err != nil {
+			return err
+		}
 		s.bytes -= sizeOf(key, old)
 	} else {
-		if err := b.Set(c.place(s.next), []byte(key)); err != nil {
+		n = s.next
+		if err := b.Set(c.key(key), codec.AppendKeyUint64(nil, n)); err != nil {
 			return err
 		}
 		s.next++
 		s.entries++
 	}
 	s.bytes += size
-	return b.SetText(c.entry(key), value)
+	if c.raw {
+		return b.Set(c.place(n), encodeEntry(key, value))
+	}
+	return b.SetText(c.place(n), encodeEntry(key, value))
 }
 
 // evict removes entries, the oldest first, until the cache is within its limit, or most of them.
 func (c Cache) evict(b *kv.Batch, s *sums, most int) error {
 	for n := 0; n < most && s.entries > 0 && int64(s.bytes) > c.limit; n++ {
-		key, err := b.Get(c.place(s.first))
+		key, value, err := c.at(b, s.first)
 		if err != nil {
 			return err
 		}
-		value, _, err := c.Get(b, string(key))
-		if err != nil {
-			return err
-		}
-		if err := b.Delete(c.entry(string(key))); err != nil {
+		if err := b.Delete(c.key(key)); err != nil {
 			return err
 		}
 		if err := b.Delete(c.place(s.first)); err != nil {
@@ -118,7 +182,7 @@ func (c Cache) evict(b *kv.Batch, s *sums, most int) error {
 		}
 		s.first++
 		s.entries--
-		s.bytes -= sizeOf(string(key), value)
+		s.bytes -= sizeOf(key, value)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package cache
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -96,12 +97,16 @@ func (s *store) put(c Cache, pairs ...string) {
 func (s *store) listed(c Cache) (out []string) {
 	s.t.Helper()
 	s.view(func(r kv.Reader) {
-		err := c.each(ctx, r, kindPlace, func(_ string, key []byte) {
-			v, ok, err := c.Get(r, string(key))
+		err := c.each(ctx, r, kindPlace, func(_ string, e []byte) {
+			key, _, err := decodeEntry(e)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			v, ok, err := c.Get(r, key)
 			if err != nil || !ok {
 				s.t.Fatalf("%q: %v, %v", key, ok, err)
 			}
-			out = append(out, string(key)+"="+string(v))
+			out = append(out, key+"="+string(v))
 		})
 		if err != nil {
 			s.t.Fatal(err)
@@ -237,6 +242,40 @@ func TestC1_Model(t *testing.T) {
 	})
 }
 
+// What an earlier build left under the prefix goes with the first Put.
+func TestEarlierLayoutGoes(t *testing.T) {
+	s := open(t)
+	c := New(prefix, 100).Raw()
+	s.update(func(b *kv.Batch) error { return b.Set(append(c.below('e'), "a"...), []byte("1")) })
+	s.put(c, "b", "2")
+	s.view(func(r kv.Reader) {
+		if _, err := r.Get(append(c.below('e'), "a"...)); !errors.Is(err, kv.ErrNotFound) {
+			t.Error(err)
+		}
+		if v, ok, err := c.Get(r, "b"); string(v) != "2" || !ok || err != nil {
+			t.Errorf("%q, %v, %v", v, ok, err)
+		}
+		if _, ok, err := c.Get(r, "a"); ok || err != nil {
+			t.Errorf("%v, %v", ok, err)
+		}
+	})
+}
+
+func FuzzEntry(f *testing.F) {
+	f.Add(encodeEntry("key", []byte("value")))
+	f.Add([]byte{5, 'a'})
+	f.Fuzz(func(t *testing.T, v []byte) {
+		key, value, err := decodeEntry(v)
+		if err != nil {
+			return
+		}
+		k, again, err := decodeEntry(encodeEntry(key, value))
+		if err != nil || k != key || !bytes.Equal(again, value) {
+			t.Errorf("%q %q, %q %q, %v", key, value, k, again, err)
+		}
+	})
+}
+
 // Every kind of damage is found, and clearing heals it.
 func TestCheckFindsDamage(t *testing.T) {
 	c := New(prefix, 100)
@@ -244,12 +283,15 @@ func TestCheckFindsDamage(t *testing.T) {
 		"no sums":       func(b *kv.Batch) error { return b.Delete(c.below(kindSums)) },
 		"unknown sums":  func(b *kv.Batch) error { return b.Set(c.below(kindSums), []byte{0xff}) },
 		"other sums":    func(b *kv.Batch) error { return b.Set(c.below(kindSums), sums{2, 9, 0, 2}.encode()) },
-		"entry gone":    func(b *kv.Batch) error { return b.Delete(c.entry("a")) },
-		"entry changed": func(b *kv.Batch) error { return b.Set(c.entry("a"), []byte("longer")) },
-		"entry more":    func(b *kv.Batch) error { return b.Set(c.entry("z"), nil) },
+		"key gone":      func(b *kv.Batch) error { return b.Delete(c.key("a")) },
+		"key elsewhere": func(b *kv.Batch) error { return b.Set(c.key("a"), codec.AppendKeyUint64(nil, 1)) },
+		"key to none":   func(b *kv.Batch) error { return b.Set(c.key("z"), codec.AppendKeyUint64(nil, 9)) },
+		"key damaged":   func(b *kv.Batch) error { return b.Set(c.key("z"), nil) },
 		"place gone":    func(b *kv.Batch) error { return b.Delete(c.place(0)) },
-		"place more":    func(b *kv.Batch) error { return b.Set(c.place(7), []byte("a")) },
-		"place twice":   func(b *kv.Batch) error { return b.Set(c.place(1), []byte("a")) },
+		"place changed": func(b *kv.Batch) error { return b.Set(c.place(0), encodeEntry("a", []byte("longer"))) },
+		"place damaged": func(b *kv.Batch) error { return b.Set(c.place(0), []byte{9}) },
+		"place more":    func(b *kv.Batch) error { return b.Set(c.place(7), encodeEntry("a", nil)) },
+		"place twice":   func(b *kv.Batch) error { return b.Set(c.place(1), encodeEntry("a", []byte("1"))) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t)

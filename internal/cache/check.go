@@ -20,32 +20,42 @@ func (c Cache) Check(ctx context.Context, r kv.Reader) (problems []string, err e
 		return nil, err
 	}
 	found := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
-	sizes := make(map[string]uint64)
+	places := make(map[string]uint64)
 	have := sums{first: want.first, next: want.first}
-	err = c.each(ctx, r, kindEntry, func(key string, value []byte) {
-		sizes[key] = sizeOf(key, value)
-		have.entries++
-		have.bytes += sizes[key]
+	err = c.each(ctx, r, kindKey, func(key string, value []byte) {
+		n, rest, err := codec.KeyUint64(value)
+		if err != nil || len(rest) > 0 {
+			found("key %q leads to no place", key)
+			return
+		}
+		places[key] = n
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = c.each(ctx, r, kindPlace, func(place string, key []byte) {
+	err = c.each(ctx, r, kindPlace, func(place string, v []byte) {
 		if n, rest, err := codec.KeyUint64([]byte(place)); err != nil || len(rest) > 0 || n != have.next {
 			found("place %x instead of %d", place, have.next)
 			return
 		}
 		have.next++
-		if _, ok := sizes[string(key)]; !ok {
-			found("place %d names no entry, or one that stands at another, too", have.next-1)
+		key, value, err := decodeEntry(v)
+		if err != nil {
+			found("place %d: %v", have.next-1, err)
+			return
 		}
-		delete(sizes, string(key))
+		have.entries++
+		have.bytes += sizeOf(key, value)
+		if n, ok := places[key]; !ok || n != have.next-1 {
+			found("the key of place %d does not lead to it", have.next-1)
+		}
+		delete(places, key)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(sizes) > 0 {
-		found("%d entries stand at no place", len(sizes))
+	if len(places) > 0 {
+		found("%d keys lead to no entry", len(places))
 	}
 	if have != want {
 		found("sums are %+v, want %+v", want, have)

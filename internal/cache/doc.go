@@ -8,12 +8,16 @@
 //
 // Keys, below the prefix that New is given, which nothing else may use:
 //
-//	'e' key       the entry
-//	'o' number    the key of the entry that was written at this place; numbers ascend
-//	's'           the sums: entries, bytes, the first number in use, the next one
+//	'i' key       the place of the entry, a number
+//	'n' number    the entry: its key and value; numbers ascend
+//	't'           the sums: entries, bytes, the first number in use, the next one
+//
+// Entries lie in the order in which they came, keys being hashes mostly: new ones are written behind the others, so
+// that merging the engine's tables moves the small keys 'i' alone. Earlier builds had entries under their keys ('e', 'o',
+// 's'); the first Put removes them.
 //
 // Invariants:
-//   - C1: every entry stands at one place, every place names an entry, and the sums are those of the entries.
+//   - C1: every key leads to a place, every place holds the entry of the key that leads to it, and the sums are those of the entries.
 //   - C2: a Put removes at most two entries for each that it stores, and 16 more, so that its cost is bounded. Sizes
 //     are over the limit only while that takes.
 package cache

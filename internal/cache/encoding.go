@@ -28,3 +28,18 @@ func decodeSums(v []byte) (s sums, err error) {
 	}
 	return s, nil
 }
+
+func encodeEntry(key string, value []byte) []byte {
+	return append(codec.AppendString(make([]byte, 0, len(key)+len(value)+4), key), value...)
+}
+
+// decodeEntry returns the parts of an entry; value is part of v.
+func decodeEntry(v []byte) (key string, value []byte, err error) {
+	r := codec.NewReader(v)
+	key = r.String()
+	rest := r.Len()
+	if err := r.Err(); err != nil {
+		return "", nil, fmt.Errorf("%w: entry of a cache: %w", kv.ErrCorrupt, err)
+	}
+	return key, v[len(v)-rest:], nil
+}
