@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/graph"
+	"github.com/glimdb/db/graph/analytics"
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/llm/llmtest"
@@ -434,6 +435,52 @@ func ExampleGraph_Snapshot() {
 	}
 	fmt.Println(csr.Name(best))
 	// Output: hub
+}
+
+// Communities of the graph that documents make, stored beside it.
+func ExampleDB_Analyze() {
+	ctx := context.Background()
+	d, err := db.Open("glim.db", db.WithFS(vfs.NewMem()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	_, err = d.InsertGraph(ctx, index.CustomGraph{
+		ID:     "ferries",
+		Chunks: []index.CustomChunk{{Source: "log", Content: "Ferries of two bays."}},
+		Relations: []index.CustomRelation{
+			{Src: "Alm", Dst: "Birk", Description: "ferry", Source: "log"},
+			{Src: "Birk", Dst: "Curl", Description: "ferry", Source: "log"},
+			{Src: "Curl", Dst: "Alm", Description: "ferry", Source: "log"},
+			{Src: "Curl", Dst: "Dorn", Description: "mail boat", Source: "log"},
+			{Src: "Dorn", Dst: "Esk", Description: "ferry", Source: "log"},
+			{Src: "Esk", Dst: "Fern", Description: "ferry", Source: "log"},
+			{Src: "Fern", Dst: "Dorn", Description: "ferry", Source: "log"},
+		},
+	}, index.CustomOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	a, err := d.Analyze(ctx, db.AnalysisOptions{Options: analytics.Options{Algorithm: analytics.Leiden, Seed: 42}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for entity, community := range a.Groups.All() {
+		fmt.Println(entity, community)
+	}
+	saved, err := d.SaveAnalysis(ctx, a, "bay")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(saved.Property, saved.Saved)
+	// Output:
+	// Alm 0
+	// Birk 0
+	// Curl 0
+	// Dorn 1
+	// Esk 1
+	// Fern 1
+	// bay 6
 }
 
 // What a model got wrong is put right by hand, and stays right when documents change.

@@ -1,7 +1,7 @@
 package eval
 
 import (
-	"cmp"
+	"maps"
 	"math"
 	"slices"
 )
@@ -43,11 +43,8 @@ func Judge(ranking []string, gold Gold, ks ...int) Measures {
 	if len(gold) == 0 || len(ks) == 0 {
 		return m
 	}
-	ideal := make([]float64, 0, len(gold))
-	for _, g := range gold {
-		ideal = append(ideal, g)
-	}
-	slices.SortFunc(ideal, func(x, y float64) int { return cmp.Compare(y, x) })
+	ideal := slices.Sorted(maps.Values(gold))
+	slices.Reverse(ideal)
 	gains := gainsOf(ranking, gold, slices.Max(ks))
 	for rank, g := range gains {
 		if g > 0 {
@@ -61,12 +58,12 @@ func Judge(ranking []string, gold Gold, ks ...int) Measures {
 		for rank, g := range gains[:min(k, len(gains))] {
 			if g > 0 {
 				found++
-				at.NDCG += discounted(g, rank)
+				at.NDCG += discounted(g/ideal[0], rank)
 			}
 		}
 		best := 0.0
 		for rank, g := range ideal[:min(k, len(ideal))] {
-			best += discounted(g, rank)
+			best += discounted(g/ideal[0], rank)
 		}
 		at.Recall, at.Precision, at.Hit = found/float64(len(gold)), found/float64(k), min(found, 1)
 		at.NDCG /= best
@@ -74,6 +71,7 @@ func Judge(ranking []string, gold Gold, ks ...int) Measures {
 	return m
 }
 
+// discounted takes shares of the largest gain: sums of gains could be too large for a number.
 func discounted(gain float64, rank int) float64 { return gain / math.Log2(float64(rank+2)) }
 
 // gainsOf lists the gains of the first k distinct ids.

@@ -83,6 +83,20 @@ func independent(ranking []string, gold Gold, k int) (recall, precision, hit, nd
 	return recall, precision, hit, ndcg / best, mrr
 }
 
+// TestJudgeOfExtremeGains: sums that no number could hold, and gains that are nothing beside others.
+func TestJudgeOfExtremeGains(t *testing.T) {
+	gold := Gold{"a": math.MaxFloat64, "b": math.MaxFloat64, "c": math.SmallestNonzeroFloat64}
+	if at := Judge([]string{"a", "b", "c"}, gold, 3).At[0]; at.Recall != 1 || !near(at.NDCG, 1) {
+		t.Errorf("all found: %+v", at)
+	}
+	if m := Judge([]string{"c"}, gold, 3); m.MRR != 1 || m.At[0].Hit != 1 || !near(m.At[0].Recall, 1./3) {
+		t.Errorf("the least found: %+v", m)
+	}
+	if at := Judge([]string{"x", "b"}, Gold{"b": math.SmallestNonzeroFloat64}, 2).At[0]; !near(at.NDCG, 1/math.Log2(3)) {
+		t.Errorf("a small gain: %+v", at)
+	}
+}
+
 func TestJudgeEqualsAnIndependentFormula(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	var all []Measures

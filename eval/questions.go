@@ -3,6 +3,7 @@ package eval
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,13 +65,27 @@ func (g *Gold) UnmarshalJSON(b []byte) error {
 		}
 		return nil
 	}
-	var gains map[string]float64
-	if err := json.Unmarshal(b, &gains); err != nil {
-		return errors.New("want a list of ids, or an object of ids with gains")
+	d := json.NewDecoder(bytes.NewReader(b))
+	if open, _ := d.Token(); open != json.Delim('{') {
+		return errNoGold
 	}
-	*g = gains
+	*g = make(Gold)
+	for d.More() {
+		key, _ := d.Token()
+		var gain float64
+		if err := d.Decode(&gain); err != nil {
+			return errNoGold
+		}
+		id, _ := key.(string) // all keys are
+		if _, twice := (*g)[id]; twice {
+			return fmt.Errorf("%q has two gains", id)
+		}
+		(*g)[id] = gain
+	}
 	return nil
 }
+
+var errNoGold = errors.New("want a list of ids, or an object of ids with their gains as numbers")
 
 // QuestionError tells what is wrong with a question, where, and what to do. errors.Is finds ErrQuestion.
 type QuestionError struct {
@@ -104,7 +119,7 @@ const maxLine = 1 << 20
 
 // ReadQuestions reads a set as JSON Lines: an object a line, blank lines are skipped. name is the file's, for errors. The
 // first bad line is a *QuestionError: no JSON, a field that is unknown or of another type, no question, no gold, a gain
-// that is no number above 0, a question asked twice; so is a set without questions.
+// that is no number above 0, an id with two gains, a question asked twice; so is a set without questions.
 func ReadQuestions(r io.Reader, name string) ([]Question, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
@@ -121,13 +136,8 @@ func ReadQuestions(r io.Reader, name string) ([]Question, error) {
 			continue
 		}
 		q := Question{at: at}
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&q); err != nil {
-			return nil, at.refuse(`write {"question": "...", "documents": ["ID"]}, with chunks or entities as well or instead`, "%v", err)
-		}
-		if d.More() {
-			return nil, at.refuse("put each question on a line of its own", "something follows the question")
+		if err := q.decode(text); err != nil {
+			return nil, err
 		}
 		if err := q.check(); err != nil {
 			return nil, err
@@ -149,6 +159,23 @@ func ReadQuestions(r io.Reader, name string) ([]Question, error) {
 		return nil, at.refuse("write a JSON object a line", "there is no question")
 	}
 	return out, nil
+}
+
+// decode reads a line.
+func (q *Question) decode(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(q); err != nil {
+		what := strings.TrimPrefix(err.Error(), "json: ")
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			what = fmt.Sprintf("%s cannot be of type %s", cmp.Or(wrong.Field, "a question"), wrong.Value)
+		}
+		return q.at.refuse(`write {"question": "...", "documents": ["ID"]}, with chunks or entities as well or instead`, "%s", what)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return q.at.refuse("put each question on a line of its own", "something follows the question")
+	}
+	return nil
 }
 
 func (q *Question) check() error {

@@ -3,6 +3,7 @@ package eval
 import (
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -30,15 +31,19 @@ func TestBadQuestions(t *testing.T) {
 		"":                  {1, "no question", "JSON object a line"},
 		"\n\n":              {2, "no question", "JSON object a line"},
 		good + "who is it?": {2, "invalid character", "write {"},
-		good + `{"question":"x","document":["a"]}`:           {2, `unknown field "document"`, "write {"},
-		good + `{"question":"x","documents":"a"}`:            {2, "list of ids", "write {"},
-		good + `{"question":7,"documents":["a"]}`:            {2, "cannot unmarshal number", "write {"},
+		good + `{"question":"x","document":["a"]}`: {2, `unknown field "document"`, "write {"},
+		good + `{"question":"x","documents":"a"}`:  {2, "list of ids", "write {"},
+		good + `{"question":7,"documents":["a"]}`:  {2, "question cannot be of type number", "write {"},
+		good + `["x"]`: {2, "a question cannot be of type array", "write {"},
 		good + `{"question":" ","documents":["a"]}`:          {2, "empty", "give it a question"},
 		good + `{"question":"x"}`:                            {2, "nothing is said to be right", "name the documents"},
 		good + `{"question":"x","documents":[],"chunks":[]}`: {2, "nothing is said to be right", "name the documents"},
 		good + `{"question":"x","documents":[""]}`:           {2, `""`, "name an id"},
 		good + `{"question":"x","documents":{"a":0}}`:        {2, `"a" has the gain 0`, "above 0"},
 		good + `{"question":"x","documents":{"a":-1}}`:       {2, `"a" has the gain -1`, "above 0"},
+		good + `{"question":"x","documents":{"a":1e999}}`:    {2, "gains as numbers", "write {"},
+		good + `{"question":"x","documents":{"a":1,"a":2}}`:  {2, `"a" has two gains`, "write {"},
+		good + `{"question":"x","documents":["a"]}}`:         {2, "something follows", "line of its own"},
 		good + good: {2, "that of line 1", "leave one out"},
 		good + `{"question":"x","documents":["a"]} {"y":1}`:      {2, "something follows", "line of its own"},
 		good + `{"question":"` + strings.Repeat("x", 1<<20):      {2, "longer than", "line of its own"},
@@ -64,6 +69,7 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 func FuzzReadQuestions(f *testing.F) {
 	f.Add(`{"question":"who?","documents":["a"]}`)
 	f.Add(`{"question":"who?","chunks":{"a":1e300}}` + "\n[]")
+	f.Add(`{"question":"who?","chunks":{"a":1e308,"b":1.7e308,"c":5e-324}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		qs, err := ReadQuestions(strings.NewReader(text), "f")
 		if err != nil {
@@ -74,8 +80,16 @@ func FuzzReadQuestions(f *testing.F) {
 				t.Error(err)
 			}
 			for _, l := range Levels() {
-				if m := Judge(nil, q.gold(l), 1); m.MRR != 0 {
+				gold := q.gold(l)
+				if m := Judge(nil, gold, 1); m.MRR != 0 {
 					t.Error(m)
+				}
+				if len(gold) == 0 {
+					continue
+				}
+				all := slices.Sorted(maps.Keys(gold))
+				if at := Judge(all, gold, len(all)).At[0]; at.Recall != 1 || at.Precision != 1 || !(at.NDCG > 0 && at.NDCG < 1+1e-9) {
+					t.Error(gold, at)
 				}
 			}
 		}

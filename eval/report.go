@@ -33,6 +33,8 @@ type Report struct {
 	// BuildTook is how long it took to make the database; 0: Run cannot know, who made it may fill it in.
 	BuildTook time.Duration `json:"build_ns,omitempty"`
 	Rows      []Row         `json:"rows"`
+	// Unmeasured are the setups without a row: naive ones, which look for no entities, where no question has other gold.
+	Unmeasured []string `json:"unmeasured,omitempty"`
 }
 
 // Row is one setup at one level. Measures are means over the questions with gold of that level.
@@ -120,13 +122,16 @@ func (r *Report) Write(w io.Writer, f Format) error {
 
 // about says in one line what was measured.
 func (r *Report) about() string {
-	s := fmt.Sprintf("%d questions; %d documents, %d chunks, %d entities at commit %d; vectors %.1f MB, disk %.1f MB",
+	s := fmt.Sprintf("questions %d; documents %d, chunks %d, entities %d at commit %d; vectors %.1f MB, disk %.1f MB",
 		r.Questions, r.Documents, r.Chunks, r.Entities, r.LSN, float64(r.VectorBytes)/1e6, float64(r.DiskBytes)/1e6)
 	if r.BuildTook > 0 {
 		s += fmt.Sprintf("; built in %v", r.BuildTook.Round(time.Millisecond))
 	}
 	if r.AbsentEntities > 0 {
 		s += fmt.Sprintf("; gold entities that the graph does not have: %d", r.AbsentEntities)
+	}
+	if len(r.Unmeasured) > 0 {
+		s += "; nothing to measure in " + strings.Join(r.Unmeasured, ", ") + ": naive looks for no entities, and the questions have no other gold"
 	}
 	return s
 }

@@ -35,7 +35,7 @@ func resolve(ctx context.Context, d *db.DB, questions []Question) (resolved []Qu
 			return nil, 0, err
 		}
 		q.Entities, err = q.named(q.Entities, func(name string) (string, error) {
-			canonical, unknown, err := entity(ctx, d, name)
+			canonical, unknown, err := q.entity(ctx, d, name)
 			if unknown {
 				absent++
 			}
@@ -127,10 +127,13 @@ func (q *Question) chunk(ctx context.Context, d *db.DB, byEnd map[string][]strin
 
 // entity finds the entity of a name, or of another spelling or an alias of it. One that the graph does not have keeps its
 // name: it was not extracted, which is a miss.
-func entity(ctx context.Context, d *db.DB, name string) (canonical string, absent bool, err error) {
+func (q *Question) entity(ctx context.Context, d *db.DB, name string) (canonical string, absent bool, err error) {
 	e, err := d.Entity(ctx, name, index.InfoOptions{})
-	if errors.Is(err, db.ErrNotFound) || errors.Is(err, db.ErrName) || errors.Is(err, db.ErrAmbiguous) {
+	switch {
+	case errors.Is(err, db.ErrNotFound), errors.Is(err, db.ErrName):
 		return name, true, nil
+	case errors.Is(err, db.ErrAmbiguous):
+		return "", false, q.at.refuse("write the name of one as `glim graph search` lists it", "several entities may be meant by %q", name)
 	}
 	return e.Name, false, err
 }

@@ -42,8 +42,8 @@ type Options struct {
 // questions have gold of. A first question that is not measured is asked before each setup, so that what is loaded once
 // weighs on no latency.
 //
-// Errors: *QuestionError for questions that cannot be measured (see ReadQuestions), or whose documents and chunks the
-// database does not have; *db.OptionError for Ks out of range, and for no setups; those of DB.Query, with the setup and
+// Errors: *QuestionError for questions that cannot be measured (see ReadQuestions), whose documents and chunks the
+// database does not have, or whose entities may be several; *db.OptionError for Ks out of range, and for no setups; those of DB.Query, with the setup and
 // the place of the question.
 func Run(ctx context.Context, d *db.DB, questions []Question, setups []Setup, o Options) (*Report, error) {
 	if len(o.Ks) == 0 {
@@ -75,7 +75,11 @@ func Run(ctx context.Context, d *db.DB, questions []Question, setups []Setup, o 
 		if err := a.all(questions, o.Progress); err != nil {
 			return nil, err
 		}
-		r.Rows = append(r.Rows, a.rows()...)
+		rows := a.rows()
+		if len(rows) == 0 {
+			r.Unmeasured = append(r.Unmeasured, setup.Name)
+		}
+		r.Rows = append(r.Rows, rows...)
 	}
 	return r, nil
 }
@@ -147,8 +151,8 @@ const defaultChunkTopK = 20
 func (a *asking) note(q *Question, res *query.Result) error {
 	for _, l := range Levels() {
 		gold := q.gold(l)
-		if len(gold) == 0 || l == Entities && res.Ran == query.Naive {
-			continue // naive looks for no entities
+		if len(gold) == 0 || l == Entities && a.setup.Options.Mode == query.Naive {
+			continue // naive looks for no entities; a question of another mode that fell back to it has found none
 		}
 		list := ranking(res, l)
 		a.rankings[l] = append(a.rankings[l], Judge(list, gold, a.ks...))

@@ -165,7 +165,7 @@ func checkForms(t *testing.T, r *eval.Report) {
 		t.Errorf("Markdown:\n%s", markdown)
 	}
 	text := written(eval.Text)
-	if !strings.HasPrefix(text, "30 questions; 8 documents, ") || !strings.Contains(text, "\nRecall@5 ") || !strings.Contains(text, "\nneighbours@5 ") {
+	if !strings.HasPrefix(text, "questions 30; documents 8, ") || !strings.Contains(text, "\nRecall@5 ") || !strings.Contains(text, "\nneighbours@5 ") {
 		t.Errorf("text:\n%s", text)
 	}
 	if err := r.Write(io.Discard, "xml"); err == nil {
@@ -224,6 +224,13 @@ func TestRunRefusals(t *testing.T) {
 	if r.AbsentEntities != 1 || r.Rows[0].Level != eval.Entities || r.Rows[0].At[3].Recall != 0.5 {
 		t.Errorf("%+v", r)
 	}
+	if _, err := d.InsertGraph(t.Context(), index.CustomGraph{ID: "birds", Chunks: []index.CustomChunk{{Source: "log", Content: "The Tern met a tern."}},
+		Entities: []index.CustomEntity{{Name: "Tern", Description: "A ship.", Source: "log"}, {Name: "tern", Description: "A bird.", Source: "log"}}}, index.CustomOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := ask(eval.Question{Question: "x", Entities: eval.Gold{"TERN": 1}}); !errors.Is(err, eval.ErrQuestion) || !strings.Contains(err.Error(), `several entities may be meant by "TERN"`) {
+		t.Errorf("a name of two: %v", err)
+	}
 	for name, x := range map[string]struct {
 		qs     []eval.Question
 		setups []eval.Setup
@@ -244,6 +251,25 @@ func TestRunRefusals(t *testing.T) {
 	cancel()
 	if _, err := eval.Run(ended, d, good, naive, eval.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end of the context: %v", err)
+	}
+}
+
+// TestEntitiesAndNaive: naive looks for no entities, which leaves it out and says so; a question of another mode that
+// falls back to naive has found none.
+func TestEntitiesAndNaive(t *testing.T) {
+	d := shipped(t)
+	qs := []eval.Question{{Question: "Who is Maren Holt?", Entities: eval.Gold{"Maren Holt": 1}},
+		{Question: strings.Repeat("?! ", 20), Entities: eval.Gold{"Maren Holt": 1}}}
+	r := report(t, d, qs, eval.Modes(query.Options{}, query.Naive, query.Mix), eval.Options{Ks: []int{1}})
+	if len(r.Rows) != 1 || fmt.Sprint(r.Unmeasured) != "[naive]" {
+		t.Fatalf("%+v", r)
+	}
+	if row := r.Rows[0]; row.Judged != 2 || row.At[0].Recall != .5 || row.FallbackRate != .5 {
+		t.Errorf("%+v", row)
+	}
+	var b bytes.Buffer
+	if err := r.Write(&b, eval.Text); err != nil || !strings.Contains(b.String(), "nothing to measure in naive: ") {
+		t.Errorf("%v\n%s", err, &b)
 	}
 }
 

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/glimdb/db"
+	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/graph/analytics"
 	"github.com/glimdb/db/internal/brief"
 	"github.com/spf13/cobra"
@@ -54,6 +57,7 @@ func (x *analysis) flags(cmd *cobra.Command) {
 	fl.StringVarP(&x.format, "format", "f", "", "write all nodes as csv, jsonl or markdown")
 	fl.IntVar(&x.memoryMB, "memory-mb", analytics.DefaultMemoryBytes>>20, "refuse what would take more megabytes of memory")
 	x.to.flags(fl)
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(spelled(tableFormats()), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // formatted reports whether all nodes are to be written, and as what.
@@ -62,18 +66,29 @@ func formatted(format string, to target) (f db.ExportFormat, ok bool, err error)
 		return "", false, nil
 	}
 	f, err = exportFormat(format, to.file)
-	if err == nil && f == db.ExportGraphML {
-		err = usage("--format %s: want csv, jsonl or markdown", f)
+	if f == db.ExportGraphML || err != nil && format != "" {
+		err = usage("--format %s: want one of %s", cmp.Or(format, string(f)), joined(tableFormats()))
 	}
 	return f, true, err
 }
 
+// tableFormats are those of tables: a graph is another thing.
+func tableFormats() []db.ExportFormat {
+	return slices.DeleteFunc(db.ExportFormats(), func(f db.ExportFormat) bool { return f == db.ExportGraphML })
+}
+
 // run analyses, and does with the result what the flags say.
-func (x *analysis) run(ctx context.Context, a *app) error {
+func (x *analysis) run(cmd *cobra.Command, a *app) error {
+	ctx := cmd.Context()
 	f, all, err := formatted(x.format, x.to)
+	if err == nil {
+		_, err = x.to.place()
+	}
 	switch {
 	case err != nil:
 		return err
+	case x.o.Vectors == "" && cmd.Flags().Changed("min-score"):
+		return usage("--min-score is of the pairs of --vectors: give both")
 	case x.o.Vectors != "" && (x.o.Graph != "" || x.save):
 		return usage("--vectors stands in the place of a graph: leave out --graph and --save")
 	case x.as != "" && !x.save:
@@ -85,6 +100,9 @@ func (x *analysis) run(ctx context.Context, a *app) error {
 	if err := bounded("memory-mb", x.memoryMB, 1, maxMemoryMB); err != nil {
 		return err
 	}
+	if err := nonZero(cmd); err != nil {
+		return err
+	}
 	x.o.MemoryBytes = int64(x.memoryMB) << 20
 	return a.with(false, !x.save, func(d *db.DB) error {
 		if x.o.Algorithm == analytics.Distance && x.o.Graph == "" && x.o.Vectors == "" {
@@ -94,7 +112,7 @@ func (x *analysis) run(ctx context.Context, a *app) error {
 		}
 		res, err := d.Analyze(ctx, x.o)
 		if err != nil {
-			return err
+			return a.analyzeFailure(ctx, d, err, x.o)
 		}
 		if x.save {
 			saved, err := d.SaveAnalysis(ctx, res, x.as)
@@ -112,6 +130,35 @@ func (x *analysis) run(ctx context.Context, a *app) error {
 		x.show(a, res)
 		return nil
 	})
+}
+
+// nonZero refuses parameters of 0, which the library would take for their defaults.
+func nonZero(cmd *cobra.Command) error {
+	for _, name := range []string{"damping", "tolerance", "resolution", "rounds"} {
+		if f := cmd.Flags().Lookup(name); f != nil && (f.Value.String() == "0" || f.Value.String() == "-0") {
+			return usage("--%s 0: want more than 0", name)
+		}
+	}
+	return nil
+}
+
+// analyzeFailure puts parameters and names that Analyze refused into the words of the command line.
+func (a *app) analyzeFailure(ctx context.Context, d *db.DB, err error, o db.AnalysisOptions) error {
+	bad, invalid := errors.AsType[*graph.InvalidError](err)
+	_, noNode := errors.AsType[*graph.MissingNodeError](err)
+	switch {
+	case invalid && bad.Field == "argument":
+		return &failure{code: exitUsage, what: "--" + bad.Key + " " + strings.Replace(bad.Reason, ", want", ": want", 1), err: err}
+	case noNode || !errors.Is(err, db.ErrNotFound):
+		return err
+	case o.Vectors != "":
+		return d.View(ctx, func(tx *db.Tx) error { return a.noCollection(tx, o.Vectors) })
+	}
+	return a.noGraph(o.Graph)
+}
+
+func (a *app) noGraph(name string) error {
+	return notFound("leave out --graph for the graph of the documents; others are made by programs", "no graph %s in %s", brief.Quote(name), a.where())
 }
 
 const (
@@ -214,7 +261,7 @@ func (a *app) algorithm(use, short, long, example string, algorithm analytics.Al
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
 		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return x.run(cmd.Context(), a) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return x.run(cmd, a) },
 	}
 	x.flags(cmd)
 	if set != nil {
@@ -292,7 +339,8 @@ func (a *app) analyzeDistance() *cobra.Command {
 					return usage("--length %s: want one of %s", x.o.Length, joined(analytics.Lengths()))
 				}
 				x.o.From = given[0]
-				return x.run(cmd.Context(), a)
+				return x.run(cmd, a)
 			}
+			_ = cmd.RegisterFlagCompletionFunc("length", cobra.FixedCompletions(spelled(analytics.Lengths()), cobra.ShellCompDirectiveNoFileComp))
 		})
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"slices"
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/internal/brief"
@@ -21,6 +23,8 @@ func (a *app) analyzeList() *cobra.Command {
 			return a.with(false, true, func(d *db.DB) error {
 				list, err := d.Analyses(cmd.Context(), graphName)
 				switch {
+				case errors.Is(err, db.ErrNotFound):
+					return a.noGraph(graphName)
 				case err != nil:
 					return err
 				case a.json:
@@ -47,6 +51,14 @@ func (a *app) analyzeList() *cobra.Command {
 	return cmd
 }
 
+func properties(list []db.SavedAnalysis) []string {
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = s.Property
+	}
+	return names
+}
+
 func (a *app) analyzeDrop() *cobra.Command {
 	var graphName string
 	cmd := &cobra.Command{
@@ -58,17 +70,34 @@ func (a *app) analyzeDrop() *cobra.Command {
 		RunE: func(cmd *cobra.Command, given []string) error {
 			return a.with(false, false, func(d *db.DB) error {
 				list, err := d.Analyses(cmd.Context(), graphName)
+				if errors.Is(err, db.ErrNotFound) {
+					return a.noGraph(graphName)
+				}
 				if err != nil {
 					return err
 				}
-				for _, s := range list {
-					if s.Property == given[0] {
-						return d.DropAnalysis(cmd.Context(), graphName, given[0])
-					}
+				if !slices.Contains(properties(list), given[0]) {
+					return notFound("`glim analyze list` names what there is", "no stored result %s", brief.Quote(given[0]))
 				}
-				return notFound("`glim analyze list` names what there is", "no stored result %s", brief.Quote(given[0]))
+				if err := d.DropAnalysis(cmd.Context(), graphName, given[0]); err != nil {
+					return err
+				}
+				if a.json {
+					return a.out.json(map[string]string{"dropped": given[0]})
+				}
+				a.out.printf("%s dropped\n", brief.Quote(given[0]))
+				return nil
 			})
 		},
+	}
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(given) > 0 || a.resolve(cmd) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return a.complete(func(d *db.DB) ([]string, error) {
+			list, err := d.Analyses(cmd.Context(), graphName)
+			return properties(list), err
+		})
 	}
 	cmd.Flags().StringVar(&graphName, "graph", "", "of this `graph` (default: that of the documents)")
 	return cmd

@@ -39,16 +39,17 @@ all others, which takes minutes from 100,000 vectors on.`,
 			err = a.with(false, true, func(d *db.DB) error {
 				return a.write(to, func(w io.Writer) (err error) {
 					n, err = d.ExportSimilar(cmd.Context(), w, o)
+					if errors.Is(err, db.ErrNotFound) {
+						err = d.View(cmd.Context(), func(tx *db.Tx) error { return a.noCollection(tx, o.Collection) })
+					}
 					return err
 				})
 			})
 			switch {
 			case errors.Is(err, graph.ErrLimit):
 				return &failure{code: exitFailure, what: plain(err), hint: "raise --min-score or --limit", err: err}
-			case errors.Is(err, db.ErrNotFound):
-				return notFound("`glim vectors list` names the collections", "no collection %q in %s", o.Collection, a.where())
 			case err == nil:
-				a.err.printf("note: %s\n", count(n, "pair"))
+				a.err.printf("note: %s of score %s or more\n", count(n, "pair"), number(o.MinScore))
 			}
 			return err
 		},
@@ -58,5 +59,6 @@ all others, which takes minutes from 100,000 vectors on.`,
 	fl.IntVarP(&o.Limit, "limit", "n", 100_000, "fail beyond this many pairs; 0: no bound")
 	fl.StringVarP(&format, "format", "f", "", "csv, jsonl or markdown; by default as --output ends, else a table")
 	to.flags(fl)
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(spelled(tableFormats()), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

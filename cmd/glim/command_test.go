@@ -47,6 +47,9 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 			if f.Usage == "" {
 				t.Errorf("%s: flag --%s is not explained", path, f.Name)
 			}
+			if kind, _ := pflag.UnquoteUsage(f); strings.Contains(kind, " ") { // what is in backquotes is shown as the flag's value
+				t.Errorf("%s: --%s %s", path, f.Name, kind)
+			}
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/glimdb/db"
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ func (a *app) dumpCommand() *cobra.Command {
 
 // target is where a large result goes.
 type target struct {
-	file  string // empty: standard output
+	file  string // empty or "-": standard output
 	force bool
 	flag  string // that names the file; empty: --output
 }
@@ -49,7 +50,7 @@ func (t *target) flags(fl *pflag.FlagSet) {
 // write writes through a buffer to standard output, or to a file that takes its name only when it is whole
 // and on disk, and tells what was written. What is no regular file, such as a pipe, is written as it is.
 func (a *app) write(to target, f func(io.Writer) error) error {
-	if to.file == "" {
+	if to.stdout() {
 		return buffered(a.out, f)
 	}
 	n, regular, err := to.create(f)
@@ -63,27 +64,45 @@ func (a *app) write(to target, f func(io.Writer) error) error {
 	return nil
 }
 
-// create writes the file and tells its size; regular is false for what is no regular file.
-func (to target) create(f func(io.Writer) error) (size int64, regular bool, err error) {
-	flag := cmp.Or(to.flag, "--output")
-	name := to.file + ".partial"
-	switch st, err := os.Stat(to.file); {
+func (t *target) stdout() bool { return t.file == "" || t.file == stdinArg }
+
+func (t *target) named() string { return cmp.Or(t.flag, "--output") }
+
+// place is where the file is written until it is whole: the file itself when it is no regular one. What cannot be
+// written is refused; a command whose result takes long asks before it begins.
+func (t *target) place() (name string, err error) {
+	if t.stdout() {
+		return "", nil
+	}
+	switch st, err := os.Stat(t.file); {
 	case err == nil && st.IsDir():
-		return 0, false, usage("%s: %s is a directory", flag, to.file)
+		return "", usage("%s: %s is a directory", t.named(), t.file)
 	case err == nil && !st.Mode().IsRegular():
-		name = to.file
-	case err == nil && !to.force:
-		return 0, false, &failure{code: exitUsage, what: flag + ": " + to.file + " exists", hint: "--force replaces it"}
+		return t.file, nil
+	case err == nil && !t.force:
+		return "", &failure{code: exitUsage, what: t.named() + ": " + t.file + " exists", hint: "--force replaces it"}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return 0, false, usage("%s: %s", flag, plain(err))
+		return "", usage("%s: %s", t.named(), plain(err))
+	}
+	if st, err := os.Stat(filepath.Dir(t.file)); err != nil || !st.IsDir() {
+		return "", usage("%s: there is no directory %s", t.named(), filepath.Dir(t.file))
+	}
+	return t.file + ".partial", nil
+}
+
+// create writes the file and tells its size; regular is false for what is no regular file.
+func (t *target) create(f func(io.Writer) error) (size int64, regular bool, err error) {
+	name, err := t.place()
+	if err != nil {
+		return 0, false, err
 	}
 	h, err := os.Create(name)
 	if err != nil {
-		return 0, false, usage("%s: %s", flag, plain(err))
+		return 0, false, usage("%s: %s", t.named(), plain(err))
 	}
 	n := counter{w: h}
 	err = buffered(&n, f)
-	if name == to.file {
+	if name == t.file {
 		return n.n, false, errors.Join(err, h.Close())
 	}
 	if err == nil {
@@ -91,7 +110,7 @@ func (to target) create(f func(io.Writer) error) (size int64, regular bool, err 
 	}
 	err = errors.Join(err, h.Close())
 	if err == nil {
-		err = os.Rename(name, to.file)
+		err = os.Rename(name, t.file)
 	}
 	if err != nil {
 		err = errors.Join(err, os.Remove(name))

@@ -12,7 +12,6 @@ import (
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/eval"
-	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/query"
 	"github.com/spf13/cobra"
 )
@@ -48,7 +47,7 @@ after a slash. "-" reads standard input.`,
 		RunE: func(cmd *cobra.Command, given []string) error { return x.run(cmd, a, given[0]) },
 	}
 	fl := cmd.Flags()
-	fl.StringSliceVar(&x.modes, "mode", []string{"naive", "local", "global", "hybrid", "mix"}, "the modes to compare")
+	fl.StringSliceVar(&x.modes, "mode", evalModes(), "the modes to compare")
 	fl.IntSliceVar(&x.ks, "k", []int{1, 2, 5, 10}, "the numbers of results that are looked at")
 	fl.IntVar(&x.topK, "top-k", 0, "hits taken from the entity and the relation index (default 40)")
 	fl.IntVar(&x.chunks, "chunk-top-k", 0, "passages found by the question, and kept (default 20, or the largest K)")
@@ -59,7 +58,8 @@ after a slash. "-" reads standard input.`,
 	fl.StringVar(&x.curve, "curve", "", "draw Recall against K into this `file`, whose name ends in .svg or .png")
 	x.routing.add(cmd)
 	x.to.flags(fl)
-	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modeNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(evalModes(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(spelled(eval.Formats()), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -71,6 +71,12 @@ func (x *evaluation) run(cmd *cobra.Command, a *app, file string) error {
 	image := eval.Image(strings.TrimPrefix(strings.ToLower(filepath.Ext(x.curve)), "."))
 	if x.curve != "" && image != eval.SVG && image != eval.PNG {
 		return usage("--curve %s: want a name that ends in .svg or .png", x.curve)
+	}
+	curve := target{file: x.curve, force: x.to.force, flag: "--curve"}
+	for _, t := range []*target{&x.to, &curve} {
+		if _, err := t.place(); err != nil {
+			return err
+		}
 	}
 	setups, err := x.setups(cmd)
 	if err != nil {
@@ -86,7 +92,6 @@ func (x *evaluation) run(cmd *cobra.Command, a *app, file string) error {
 			return evalFailure(err)
 		}
 		if x.curve != "" {
-			curve := target{file: x.curve, force: x.to.force, flag: "--curve"}
 			if _, _, err := curve.create(func(w io.Writer) error { return r.Draw(w, image) }); err != nil {
 				return err
 			}
@@ -129,11 +134,14 @@ func (x *evaluation) setups(cmd *cobra.Command) ([]eval.Setup, error) {
 	if cmd.Flags().Changed("threshold") {
 		o.CosineThreshold = query.Some(x.threshold)
 	}
+	if len(x.modes) == 0 {
+		return nil, usage("--mode: want some of %s", joined(evalModes()))
+	}
 	var out []eval.Setup
 	for _, name := range x.modes {
 		m := query.Mode(name)
-		if !slices.Contains(query.Modes(), m) || m == query.Bypass {
-			return nil, usage("--mode %s: want some of naive, local, global, hybrid, mix", name)
+		if !slices.Contains(evalModes(), name) {
+			return nil, usage("--mode %s: want some of %s", name, joined(evalModes()))
 		}
 		setup := eval.Modes(o, m)[0]
 		if !o.Routing.IsZero() { // what routing loses is told by asking without it
@@ -149,6 +157,11 @@ func (x *evaluation) setups(cmd *cobra.Command) ([]eval.Setup, error) {
 		}
 	}
 	return out, o.Validate()
+}
+
+// evalModes are the modes that retrieve.
+func evalModes() []string {
+	return slices.DeleteFunc(modeNames(), func(name string) bool { return name == string(query.Bypass) })
 }
 
 // questions reads a set from a file or standard input.
@@ -172,7 +185,7 @@ func evalFailure(err error) error {
 	if !ok {
 		return err
 	}
-	return &failure{code: exitUsage, what: fmt.Sprintf("%s, line %d: %s", brief.Quote(q.File), q.Line, q.What), hint: q.Do, err: err}
+	return &failure{code: exitUsage, what: fmt.Sprintf("%s, line %d: %s", q.File, q.Line, q.What), hint: q.Do, err: err}
 }
 
 // evalProgress tells on a terminal which question is asked.

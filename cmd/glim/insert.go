@@ -89,7 +89,7 @@ command gives. Interrupt with Ctrl-C at any time: what is done is kept, and the 
 	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would be read, store nothing")
 	fl.StringArrayVarP(&f.metadata, "metadata", "m", nil, "`key=value` kept with every document, may be repeated; numbers, true, false and JSON lists of texts are kept as such; a row's own fields win")
 	fl.BoolVar(&f.clear, "clear-metadata", false, "drop what an earlier insert gave a file as metadata")
-	fl.StringVar(&f.track, "track", "", "name of this insert, for `glim docs --track` (default: one is made)")
+	fl.StringVar(&f.track, "track", "", "name of this insert, for glim docs --track (default: one is made)")
 	fl.Int8Var(&f.priority, "priority", 0, "documents of higher priority are processed first, -128 to 127")
 	fl.IntVar(&f.workers, "workers", 3, "documents processed at the same time, 1 to 64")
 	return cmd

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/glimdb/db"
 	"github.com/glimdb/db/internal/brief"
@@ -155,26 +158,33 @@ func (a *app) known(d *db.DB, name string) error {
 
 // completeWorkspaces offers the names of the workspaces; none where the database cannot be read.
 func (a *app) completeWorkspaces(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	err := a.resolve(cmd)
-	if err == nil {
-		a.set.Workspace = ""
-		err = a.with(false, true, func(d *db.DB) error {
-			for name, err := range d.Workspaces(cmd.Context()) {
-				if err != nil {
-					return err
-				}
-				if name != "" {
-					names = append(names, name)
-				}
-			}
-			return nil
-		})
+	if err := a.resolve(cmd); err != nil {
+		return nil, cobra.ShellCompDirectiveError
 	}
+	a.set.Workspace = ""
+	return a.complete(func(d *db.DB) (names []string, err error) {
+		for name, err := range d.Workspaces(cmd.Context()) {
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, name)
+		}
+		return names, nil
+	})
+}
+
+// complete offers names that a database holds. Those that a shell cannot take, or that would look like others, are left out.
+func (a *app) complete(list func(*db.DB) ([]string, error)) (names []string, _ cobra.ShellCompDirective) {
+	err := a.with(false, true, func(d *db.DB) (err error) {
+		names, err = list(d)
+		return err
+	})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return slices.DeleteFunc(names, func(name string) bool {
+		return name == "" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
+	}), cobra.ShellCompDirectiveNoFileComp
 }
 
 // where is the database, and the workspace in it unless that is the default one.

@@ -18,7 +18,8 @@ type Chart struct {
 	Lines []Line
 }
 
-// Line joins points from left to right. Points that are no finite numbers are left out.
+// Line joins points from left to right. A point whose numbers are not finite, or beyond 1e15, is left out: labels could
+// not tell it from its neighbours.
 type Line struct {
 	Name   string
 	Points []Point
@@ -82,7 +83,7 @@ func (c *Chart) draw(on canvas) {
 		colour, dashed := palette(i)
 		var points []Point
 		for _, p := range l.Points {
-			if finite(p.X) && finite(p.Y) {
+			if plotted(p) {
 				points = append(points, Point{px(p.X), py(min(max(p.Y, 0), y1))})
 			}
 		}
@@ -112,7 +113,7 @@ func (c *Chart) ranges() (x0, x1, y1 float64) {
 	x0, x1, y1 = math.Inf(1), math.Inf(-1), c.Top
 	for _, l := range c.Lines {
 		for _, p := range l.Points {
-			if finite(p.X) && finite(p.Y) {
+			if plotted(p) {
 				x0, x1 = min(x0, p.X), max(x1, p.X)
 				if c.Top == 0 {
 					y1 = max(y1, p.Y)
@@ -132,7 +133,9 @@ func (c *Chart) ranges() (x0, x1, y1 float64) {
 	return x0, x1, y1
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func plotted(p Point) bool { return math.Abs(p.X) <= 1e15 && math.Abs(p.Y) <= 1e15 } // NaN is not
+
+const maxTicks = 11
 
 // ticks are round numbers within a range, 4 to 11 of them.
 func ticks(from, to float64) (out []float64) {
@@ -143,8 +146,11 @@ func ticks(from, to float64) (out []float64) {
 			break
 		}
 	}
-	for i := math.Ceil(from/step - 1e-9); i*step <= to+step*1e-9; i++ {
-		out = append(out, i*step)
+	first := math.Ceil(from/step - 1e-9)
+	for i := range maxTicks {
+		if at := (first + float64(i)) * step; at <= to+step*1e-9 {
+			out = append(out, at)
+		}
 	}
 	return out
 }

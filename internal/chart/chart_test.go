@@ -115,3 +115,25 @@ func TestTicks(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersOfAllSizes: a chart of any numbers ends, and every place in it is one.
+func TestNumbersOfAllSizes(t *testing.T) {
+	huge := math.MaxFloat64
+	for _, points := range [][]Point{
+		{{-huge, huge}, {huge, huge}, {math.NaN(), 1}, {1, math.Inf(1)}},
+		{{1e15, 1}, {1e15 + .125, 2}},
+		{{-1e15, 1}, {1e15, 1e15}},
+		{{5e-324, 5e-324}, {1e-323, 1e-323}},
+		{{3, 1}},
+		{},
+	} {
+		c := &Chart{Lines: []Line{{Name: "a", Points: points}}}
+		var b bytes.Buffer
+		if err := c.WriteSVG(&b); err != nil || strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
+			t.Errorf("%v: %v\n%s", points, err, &b)
+		}
+		if err := c.WritePNG(&b); err != nil {
+			t.Errorf("%v: %v", points, err)
+		}
+	}
+}
