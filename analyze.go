@@ -10,6 +10,7 @@ import (
 
 	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/graph/analytics"
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/kv"
 )
 
@@ -31,6 +32,8 @@ type AnalysisOptions struct {
 // Analysis is a result, and what it was made from.
 type Analysis struct {
 	*analytics.Result
+	// Workspace is that of the handle which analysed.
+	Workspace string
 	// Graph is the name of the graph; empty when Vectors were analysed.
 	Graph string
 	// LSN is the commit whose state was analysed.
@@ -42,14 +45,14 @@ type Analysis struct {
 //
 // Errors: those of analytics.Run, with graph.ErrLimit for what exceeds Limits or MemoryBytes (told before anything is
 // copied, for a graph); ErrNotFound for a graph or a collection that is not there, and for a node From that is not;
-// *OptionError for a MinScore out of range.
+// *OptionError for a MinScore out of range; ErrDropped when the workspace is dropped meanwhile.
 func (d *DB) Analyze(ctx context.Context, o AnalysisOptions) (*Analysis, error) {
 	ctx, s, leave, err := d.enter(ctx, reads)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	a := &Analysis{}
+	a := &Analysis{Workspace: d.name}
 	c, err := s.analyzed(ctx, &o, a)
 	if err == nil {
 		a.Result, err = analytics.Run(ctx, c, o.Options)
@@ -161,11 +164,14 @@ const changeAnalysis = "analysis"
 // all. Values are int64 for groups, degrees, cores and hops, else float64; a node that was not reached has none.
 //
 // Errors: graph.ErrInvalid for a name that cannot be one, ErrNotFound when the graph is gone, *OptionError for an
-// analysis of vectors, which belongs to no graph, ErrTooLarge for graphs of several millions of nodes.
+// analysis of vectors, which belongs to no graph, and for one of another workspace, ErrTooLarge for graphs of several millions of nodes.
 func (d *DB) SaveAnalysis(ctx context.Context, a *Analysis, property string) (SavedAnalysis, error) {
 	return writing(ctx, d, func(ctx context.Context, w *state) (SavedAnalysis, error) {
 		if a == nil || a.Result == nil || a.Graph == "" {
 			return SavedAnalysis{}, &OptionError{Field: "analysis", Value: "no result, or one of vectors", Want: "a result for a graph"}
+		}
+		if a.Workspace != w.name {
+			return SavedAnalysis{}, &OptionError{Field: "analysis", Value: "of workspace " + brief.Quote(a.Workspace), Want: "one of workspace " + brief.Quote(w.name)}
 		}
 		s := SavedAnalysis{Property: property, Graph: a.Graph, LSN: a.LSN, Options: a.Options, Nodes: a.Nodes, Edges: a.Edges, At: d.opts.Now()}
 		s.Options.MemoryBytes = 0 // no parameter of the result

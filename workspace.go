@@ -100,7 +100,7 @@ func (d *DB) eachWorkspace(ctx context.Context, f func(name string) bool) error 
 // is; after a kill it is wholly there or wholly gone. The default workspace is emptied in the same way. The error is
 // ErrNotFound when the workspace holds nothing.
 //
-// Calls that run in the workspace and write, or ask a question, end with ErrDropped; what they have not committed is
+// Calls that run in the workspace and write, analyze or ask a question, end with ErrDropped; what they have not committed is
 // not committed any more. Calls that read a view taken before (View, Dump, Export, Check, loops over Documents) go on
 // and see what there was. Later calls, also through handles had before, work in a fresh, empty workspace, which may be
 // bound to other models. Do not call it inside an Update.
