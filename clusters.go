@@ -58,12 +58,19 @@ func (d *DB) ClusterMembers(ctx context.Context, id uint32) ([]string, error) {
 // large and wide ones, describes anew those that have changed, and builds all anew once the chunks have doubled. A summary
 // model is asked again where the clusters were built with one.
 func (d *DB) TendClusters(ctx context.Context) (cluster.TendReport, error) {
-	return writing(ctx, d, func(ctx context.Context, s *state) (cluster.TendReport, error) {
-		if err := s.mayCluster(); err != nil {
-			return cluster.TendReport{}, err
-		}
-		return s.clusters.Tend(ctx)
-	})
+	return d.tend(ctx, writes)
+}
+
+func (d *DB) tend(ctx context.Context, r role) (rep cluster.TendReport, err error) {
+	ctx, s, leave, err := d.enter(ctx, r)
+	if err != nil {
+		return rep, err
+	}
+	defer leave()
+	if err = s.mayCluster(); err == nil {
+		rep, err = s.clusters.Tend(ctx)
+	}
+	return rep, because(ctx, err)
 }
 
 // TuneClusters measures how many clusters questions have to search, by the questions given or by chunks in their place, and
@@ -121,7 +128,7 @@ func (s *state) openClusters() (err error) {
 }
 
 // tendClusters tends the clusters in the background whenever a commit has left something to do, until the state ends. A
-// call runs in the workspace.
+// call runs in the workspace. It never makes a Load fail, as a write would: where a Load may begin there are no clusters.
 func (s *state) tendClusters() {
 	if s.opts.ReadOnly {
 		return
@@ -139,7 +146,7 @@ func (s *state) tendClusters() {
 				return
 			case <-s.clusters.Wake():
 			}
-			if _, err := d.TendClusters(s.ctx); err != nil && s.ctx.Err() == nil {
+			if _, err := d.tend(s.ctx, reads); err != nil && s.ctx.Err() == nil {
 				s.opts.Logger.Warn("db: upkeep of the clusters failed, and is tried again after a later commit", "error", err)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 // dense clusters by density (DBSCAN; Ester and others, 1996) under cosine distance: a vector with Near others within
 // Radius, itself counted, is a core; cores in reach of each other are one cluster, with what is in their reach; the rest
 // belongs nowhere. It compares each vector with each.
-func dense(ctx context.Context, f *field, dim int, o Options) (*partition, error) {
+func dense(ctx context.Context, f *field, o Options) (*partition, error) {
 	n := f.Len()
 	neighbours := make([][]uint32, n)
 	least := float32(1 - o.Radius)

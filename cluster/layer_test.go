@@ -14,7 +14,7 @@ import (
 )
 
 func TestBuildFindsTopics(t *testing.T) {
-	for _, o := range []Options{{K: 8}, {K: 8, Reduce: 6}, {Method: DBSCAN, Radius: 0.25}, {K: 8, Replicas: 3, Epsilon: 0.5}, {Elbow: true}} {
+	for _, o := range []Options{{K: 8}, {K: 8, Reduce: 6}, {Method: DBSCAN, Radius: 0.25}, {Method: Communities}, {Method: Hierarchical}, {K: 8, Replicas: 3, Epsilon: 0.5}, {Elbow: true}} {
 		t.Run(fmt.Sprintf("%s K %d reduce %d replicas %d", o.Method, o.K, o.Reduce, o.Replicas), func(t *testing.T) {
 			s := openStore(t, vfs.NewMem(), 64)
 			s.put(topics(seeded(t, 7), 8, 60, 64, 0.1))

@@ -11,8 +11,36 @@ type Method string
 // The methods.
 const (
 	KMeans Method = "kmeans" // spherical k-means: the default
-	DBSCAN Method = "dbscan" // by density, for at most MaxDense chunks; what belongs nowhere is always searched
+	// DBSCAN finds clusters by density, among at most MaxDense chunks.
+	DBSCAN Method = "dbscan"
+	// Communities are those of the graph that joins each chunk with those most like it, among at most MaxDense chunks.
+	Communities Method = "communities"
+	// Hierarchical joins the two nearest clusters, by the mean distance of their members, until none are within
+	// Options.Radius (average linkage), among at most MaxLinked chunks.
+	Hierarchical Method = "hierarchical"
 )
+
+// All but KMeans compare each chunk with each, choose the number of clusters themselves, and leave over chunks that belong
+// nowhere, which are always searched.
+
+// most is the largest number of chunks that a method takes; 0: any.
+func (m Method) most() int {
+	switch m {
+	case DBSCAN, Communities:
+		return MaxDense
+	case Hierarchical:
+		return MaxLinked
+	}
+	return 0
+}
+
+// outgrown are the options for n chunks: o, and KMeans where the method does not take so many.
+func (o Options) outgrown(n int) Options {
+	if most := o.Method.most(); most > 0 && n > most {
+		o.Method = KMeans
+	}
+	return o
+}
 
 // SummaryMode tells how clusters are described.
 type SummaryMode string
@@ -39,7 +67,7 @@ const (
 // Options shape a generation. Zero fields take the defaults named.
 type Options struct {
 	Method Method `json:"method,omitempty"`
-	// K is the number of clusters; 0: about √N, and with Elbow where the curve of squared distances bends. 1 to 65,536.
+	// K is the number of clusters of KMeans; 0: about √N, and with Elbow where the curve of squared distances bends. 1 to 65,536.
 	// With fewer distinct vectors there are fewer.
 	K int `json:"k,omitempty"`
 	// Elbow chooses K among √N/4 to 4√N by clustering a sample with each: some times the cost of one clustering.
@@ -51,9 +79,14 @@ type Options struct {
 	// Reduce clusters vectors projected to that many principal components; centroids are made in the full space all the
 	// same. 0: off; 2 to 512, below the dimension.
 	Reduce int `json:"reduce,omitempty"`
-	// Radius (cosine distance) and Near (neighbours within it, itself counted) define density for DBSCAN; 0: 0.3 and 4.
+	// Radius is a cosine distance, above 0 and at most 2. DBSCAN: within it chunks are neighbours; default 0.3. Communities:
+	// within it chunks may be joined; default 1. Hierarchical: within it clusters are joined; default 0.5.
 	Radius float64 `json:"radius,omitempty"`
-	Near   int     `json:"near,omitempty"`
+	// Near is a number of chunks. DBSCAN: neighbours that make a place dense, the chunk itself counted; default 4.
+	// Communities: the nearest that a chunk is joined with; default 10. At most 1,000.
+	Near int `json:"near,omitempty"`
+	// Resolution of Communities: larger makes more and smaller ones; default 1, above 0.
+	Resolution float64 `json:"resolution,omitempty"`
 	// Replicas is the largest number of clusters that a chunk is in; default 1, at most MaxReplicas. A further cluster
 	// takes it whose centroid is at most 1+Epsilon (default 0.1) times as far as the nearest, unless it is nearer to
 	// a cluster that has it than to the chunk.
@@ -71,13 +104,13 @@ type Options struct {
 // Limits and defaults of Options.
 const (
 	DefaultSeed     = 42
-	MaxDense        = 20_000 // chunks that DBSCAN compares each with each
+	MaxDense        = 20_000 // chunks that DBSCAN and Communities compare each with each
+	MaxLinked       = 5000   // chunks that Hierarchical compares each with each, about three times
 	MaxReplicas     = 8
 	maxK            = 1 << 16
 	maxRounds       = 1000
 	maxReduce       = 512
-	defaultRadius   = 0.3
-	defaultNear     = 4
+	maxNear         = 1000
 	defaultEpsilon  = 0.1
 	defaultReps     = 5
 	maxReps         = 50
@@ -101,8 +134,16 @@ func (e *OptionError) Error() string {
 func (o Options) withDefaults() (Options, error) {
 	def(&o.Method, KMeans)
 	def(&o.Seed, DefaultSeed)
-	def(&o.Radius, defaultRadius)
-	def(&o.Near, defaultNear)
+	radius, near := 0.3, 4
+	switch o.Method {
+	case Communities:
+		radius, near = 1, 10
+	case Hierarchical:
+		radius = 0.5
+	}
+	def(&o.Radius, radius)
+	def(&o.Near, near)
+	def(&o.Resolution, 1)
 	def(&o.Replicas, 1)
 	def(&o.Epsilon, defaultEpsilon)
 	def(&o.Summary, SummaryHybrid)
@@ -113,8 +154,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, &OptionError{field, value, fmt.Sprintf(want, args...)}
 	}
 	switch {
-	case o.Method != KMeans && o.Method != DBSCAN:
-		return bad("Method", o.Method, "kmeans or dbscan")
+	case o.Method != KMeans && o.Method.most() == 0:
+		return bad("Method", o.Method, "kmeans, dbscan, communities or hierarchical")
 	case o.K < 0 || o.K > maxK:
 		return bad("K", o.K, "0 to %d", maxK)
 	case o.Rounds < 0 || o.Rounds > maxRounds:
@@ -123,8 +164,10 @@ func (o Options) withDefaults() (Options, error) {
 		return bad("Reduce", o.Reduce, "0, or 2 to %d", maxReduce)
 	case !(o.Radius > 0 && o.Radius <= 2):
 		return bad("Radius", o.Radius, "above 0, at most 2")
-	case o.Near < 1:
-		return bad("Near", o.Near, "at least 1")
+	case o.Near < 1 || o.Near > maxNear:
+		return bad("Near", o.Near, "1 to %d", maxNear)
+	case !(o.Resolution > 0) || math.IsInf(o.Resolution, 0):
+		return bad("Resolution", o.Resolution, "a number above 0")
 	case o.Replicas < 1 || o.Replicas > MaxReplicas:
 		return bad("Replicas", o.Replicas, "1 to %d", MaxReplicas)
 	case !(o.Epsilon >= 0) || math.IsInf(o.Epsilon, 0):

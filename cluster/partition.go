@@ -62,11 +62,16 @@ func (p *partition) cellsOf(i int) []uint32 {
 
 // split clusters the field.
 func split(ctx context.Context, f *field, dim int, o Options) (*partition, error) {
-	if o.Method == DBSCAN {
-		if f.Len() > MaxDense {
-			return nil, &OptionError{"Method", o.Method, fmt.Sprintf("kmeans for %d chunks: dbscan compares each with each, and takes at most %d", f.Len(), MaxDense)}
-		}
-		return dense(ctx, f, dim, o)
+	if most := o.Method.most(); most > 0 && f.Len() > most {
+		return nil, &OptionError{"Method", o.Method, fmt.Sprintf("kmeans for %d chunks: %s compares each with each, and takes at most %d", f.Len(), o.Method, most)}
+	}
+	switch o.Method {
+	case DBSCAN:
+		return dense(ctx, f, o)
+	case Communities:
+		return communities(ctx, f, o)
+	case Hierarchical:
+		return linked(ctx, f, dim, o)
 	}
 	rows := f.rows(dim)
 	if o.Reduce > 0 && o.Reduce < dim {
@@ -87,19 +92,22 @@ func split(ctx context.Context, f *field, dim int, o Options) (*partition, error
 	if err != nil {
 		return nil, err
 	}
-	return number(f, cells, c.K), nil
+	return number(f, cells, c.K, 1), nil
 }
 
-// number gives the cells that have vectors the numbers from 1 on.
-func number(f *field, cells []uint32, k int) *partition {
-	ids := make([]uint32, k)
+// number gives the cells below k that have at least that many vectors the numbers from 1 on. Vectors of smaller ones
+// belong nowhere.
+func number(f *field, cells []uint32, k, least int) *partition {
+	sizes, ids := make([]int, k), make([]uint32, k)
 	for _, c := range cells {
-		ids[c] = 1
+		sizes[c]++
 	}
 	next := uint32(0)
-	for c, used := range ids {
-		next += used
-		ids[c] = next
+	for c, n := range sizes {
+		if ids[c] = alwaysSearched; n >= least {
+			next++
+			ids[c] = next
+		}
 	}
 	for i, c := range cells {
 		cells[i] = ids[c]

@@ -38,7 +38,8 @@ func (a *app) clusterBuild() *cobra.Command {
 meanwhile; Ctrl-C leaves the clusters that there are. With a chat model summaries are written by it, a call a cluster.`,
 		Example: `  glim cluster build
   glim cluster build --k 200 --summary extractive
-  glim cluster build --elbow --replicas 2`,
+  glim cluster build --elbow --replicas 2
+  glim cluster build --method communities --near 10`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Method, o.Summary, o.Centroid = cluster.Method(method), cluster.SummaryMode(summary), cluster.CentroidMode(centroid)
@@ -63,8 +64,11 @@ meanwhile; Ctrl-C leaves the clusters that there are. With a chat model summarie
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&method, "method", "", "kmeans (the default) or dbscan")
+	fl.StringVar(&method, "method", "", "kmeans (the default), or for small sets dbscan, communities or hierarchical")
 	fl.IntVar(&o.K, "k", 0, "number of clusters (default: about the root of the number of passages)")
+	fl.Float64Var(&o.Radius, "radius", 0, "cosine distance within which passages belong together (default 0.3 for dbscan, 0.5 for hierarchical, 1 for communities)")
+	fl.IntVar(&o.Near, "near", 0, "dbscan: passages within the radius that make a cluster (default 4); communities: nearest passages that one is joined with (default 10)")
+	fl.Float64Var(&o.Resolution, "resolution", 0, "communities: larger makes more and smaller ones (default 1)")
 	fl.BoolVar(&o.Elbow, "elbow", false, "choose the number where the curve of distances bends; takes longer")
 	fl.Uint64Var(&o.Seed, "seed", 0, "what is drawn at random follows from it (default 42)")
 	fl.IntVar(&o.Reduce, "reduce", 0, "cluster by that many principal components (default: all dimensions)")
@@ -77,6 +81,9 @@ meanwhile; Ctrl-C leaves the clusters that there are. With a chat model summarie
 // quality tells what was measured.
 func (a *app) quality(i cluster.Info) {
 	q := i.Quality
+	if i.Always > 0 {
+		a.out.printf("  in no cluster, and always searched: %s\n", count(i.Always, "passage"))
+	}
 	verdict := "routing does not pay here, and --routing auto searches everything"
 	if i.Pays {
 		verdict = "routing pays"

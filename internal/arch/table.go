@@ -60,7 +60,7 @@ var table = map[string]row{
 		tests:   words("wal vector/hnsw llm/token llm/hashed"),
 	},
 	"cluster": { // a navigation layer over chunks: query routes by it
-		imports: words("kv vector llm internal/kmeans internal/lexical internal/record internal/codec internal/simd internal/space"),
+		imports: words("kv graph graph/analytics vector llm internal/kmeans internal/lexical internal/record internal/codec internal/simd internal/space"),
 		tests:   words("wal vector/hnsw index llm/hashed"),
 	},
 	"index/format": {imports: words("index internal/brief"), tests: words("index/chunk")}, // documents of files, for the library and the command
