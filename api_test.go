@@ -28,6 +28,7 @@ var arguments = map[reflect.Type]any{
 	reflect.TypeFor[index.ProcessOptions]():  index.ProcessOptions{},
 	reflect.TypeFor[index.Filter]():          index.Filter{IDPrefix: "mill"},
 	reflect.TypeFor[query.Options]():         query.Options{},
+	reflect.TypeFor[query.TextOptions]():     query.TextOptions{},
 	reflect.TypeFor[db.DumpOptions]():        db.DumpOptions{},
 	reflect.TypeFor[io.Writer]():             io.Discard,
 	reflect.TypeFor[io.Reader]():             strings.NewReader(""),

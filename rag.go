@@ -263,7 +263,7 @@ func (d *DB) Query(ctx context.Context, question string, o query.Options) (*quer
 			release()
 		}
 	}()
-	res, err := s.engine.Query(ctx, question, o)
+	res, err := s.engine.Query(ctx, question, s.weighed(o))
 	if err == nil && res.Stream != nil {
 		streams = true
 		res.Stream = d.streaming(ctx, res.Stream, release)

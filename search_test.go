@@ -112,4 +112,14 @@ func TestHybridSearch(t *testing.T) {
 			t.Errorf("%s: %+v", mode, r.Data.Chunks[i].Found)
 		}
 	}
+	// The offline embedder's vectors count less than words, unless somebody says otherwise.
+	o := query.Options{Mode: query.Naive, Search: query.SearchHybrid, NoRerank: true}
+	order := func(o query.Options) string {
+		return strings.Join(passagesOf(t, d, "boats of passage 17 in the harbour", o), " ")
+	}
+	given, other := o, o
+	given.VectorShare, given.Fusion, other.VectorShare = query.Some(0.35), query.FuseScores, query.Some(0.0)
+	if got := order(o); got != order(given) || got == order(other) {
+		t.Errorf("by default: %s", got)
+	}
 }

@@ -1,11 +1,9 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
@@ -16,33 +14,39 @@ import (
 var errNoPostings = errors.New("query: the postings do not cover every document")
 
 // openPostings opens the postings of a view. They are used only when they cover all that the view shows, as the engine's
-// analyser reads it; without any chunk there is nothing to cover.
+// analyser reads it.
 func (e *Engine) openPostings(r *reader) error {
+	x, c, err := e.postingsOf(r)
+	if err == nil && !c.Whole {
+		err = errNoPostings
+	}
+	r.words = x
+	return err
+}
+
+// postingsOf returns the postings of a view and what they cover; nil where the engine's analyser made none. Without any
+// chunk there is nothing to cover.
+func (e *Engine) postingsOf(r *reader) (_ *postings.Index, c record.Coverage, err error) {
 	if r.chunks == nil {
-		return nil
+		return nil, record.Coverage{Whole: true}, nil
 	}
 	x, err := postings.Open(r.snap, e.workspace, record.ChunkPostings)
 	switch {
 	case errors.Is(err, kv.ErrNotFound):
-		return errNoPostings
+		return nil, c, nil
 	case err != nil:
-		return fmt.Errorf("query: open: %w", err)
+		return nil, c, fmt.Errorf("query: open: %w", err)
 	case x.Config().Analyser != e.words.ID():
-		return errNoPostings
+		return nil, c, nil
 	}
 	mark, err := x.Mark(r.snap)
 	if err != nil {
-		return fmt.Errorf("query: open: %w", err)
+		return nil, c, fmt.Errorf("query: open: %w", err)
 	}
-	c, err := record.DecodeCoverage(mark)
-	switch {
-	case err != nil:
-		return fmt.Errorf("query: open: %w: postings: %w", kv.ErrCorrupt, err)
-	case !c.Whole:
-		return errNoPostings
+	if c, err = record.DecodeCoverage(mark); err != nil {
+		err = fmt.Errorf("query: open: %w: postings: %w", kv.ErrCorrupt, err)
 	}
-	r.words = x
-	return nil
+	return x, c, err
 }
 
 // byChunk searches chunks with the question: by its vector, by its words, or by both.
@@ -85,7 +89,7 @@ func (q *run) byChunk(ctx context.Context, r *reader, s searches, l *leg, t *tim
 		}
 	}
 	l.byVector, l.byText = len(byVector), len(byText)
-	l.chunks = fuse(byVector, byText, q.opt.VectorShare.Or(defaultVectorShare))
+	l.chunks = fuse(byVector, byText, q.opt.Fusion, q.opt.VectorShare.Or(defaultVectorShare))
 	if q.opt.Search == SearchHybrid {
 		found := len(l.chunks)
 		l.chunks = l.chunks[:min(found, q.opt.ChunkTopK)]
@@ -126,43 +130,4 @@ func (q *run) textHits(ctx context.Context, r *reader, l *leg, t *timer) ([]post
 		t.scored(hits[0].Score, hits[len(hits)-1].Score)
 	}
 	return hits, nil
-}
-
-// fusionConstant of reciprocal rank fusion: how little the first places of a list stand out.
-const fusionConstant = 60
-
-// fuse merges two lists by the reciprocal ranks of their members, those of byVector weighed by share, the others by
-// the rest of it. Equal scores are ordered by id.
-func fuse(byVector, byText []candidate, share float64) []candidate {
-	if len(byText) == 0 {
-		return byVector
-	}
-	if len(byVector) == 0 {
-		return byText
-	}
-	type scored struct {
-		candidate
-		score float64
-	}
-	all := make([]scored, 0, len(byVector)+len(byText))
-	at := make(map[string]int, cap(all))
-	for _, c := range byVector {
-		at[c.id] = len(all)
-		all = append(all, scored{c, share / float64(fusionConstant+c.found[0].Rank)})
-	}
-	for _, c := range byText {
-		score := (1 - share) / float64(fusionConstant+c.found[0].Rank)
-		if i, ok := at[c.id]; ok {
-			all[i].found = append(all[i].found, c.found...)
-			all[i].score += score
-		} else {
-			all = append(all, scored{c, score})
-		}
-	}
-	slices.SortFunc(all, func(a, b scored) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
-	out := make([]candidate, len(all))
-	for i, s := range all {
-		out[i] = s.candidate
-	}
-	return out
 }

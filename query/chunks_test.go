@@ -34,16 +34,47 @@ func TestFuse(t *testing.T) {
 		{"", "", 0.5, ""},
 	} {
 		got := ""
-		for _, x := range fuse(candidates(ViaVector, c.vector), candidates(ViaText, c.text), c.share) {
+		for _, x := range fuse(candidates(ViaVector, c.vector), candidates(ViaText, c.text), FuseRanks, c.share) {
 			got += " " + x.id
 		}
 		if got = strings.TrimSpace(got); got != c.want {
 			t.Errorf("%q and %q with share %v: %q, want %q", c.vector, c.text, c.share, got, c.want)
 		}
 	}
-	both := fuse(candidates(ViaVector, "a b"), candidates(ViaText, "b"), 0.5)[0]
+	both := fuse(candidates(ViaVector, "a b"), candidates(ViaText, "b"), FuseRanks, 0.5)[0]
 	if both.id != "b" || !slices.Equal(both.found, []Found{{Via: ViaVector, Rank: 2}, {Via: ViaText, Rank: 1}}) {
 		t.Errorf("%+v", both)
+	}
+}
+
+// TestFuseScores: scores count, not places, whatever scale a list has.
+func TestFuseScores(t *testing.T) {
+	scored := func(via Via, scores ...float32) (out []candidate) {
+		for i, s := range scores {
+			out = append(out, candidate{string(rune('a' + i)), []Found{{Via: via, Rank: i + 1, Score: Some(s)}}})
+		}
+		return out
+	}
+	text := scored(ViaText, 20, 19, 10) // worth 1, 0.9, 0
+	text[0].id, text[1].id, text[2].id = "x", "b", "y"
+	for _, c := range []struct {
+		vector []candidate
+		share  float64
+		want   string
+	}{
+		{scored(ViaVector, 0.9, 0.5, 0.4), 0.5, "b a x c y"}, // a: 0.5, b: 0.5*0.2 + 0.45, x: 0.5
+		{scored(ViaVector, 0.9, 0.5, 0.4), 0.9, "a b x c y"},
+		{scored(ViaVector, 0.9, 0.5, 0.4), 0, "x b a c y"},
+		{scored(ViaVector, 0.4), 0.2, "x b a y"}, // alone: 1
+		{scored(ViaVector, -0.2, -0.2), 0.5, "b a x y"},
+	} {
+		got := ""
+		for _, x := range fuse(c.vector, text, FuseScores, c.share) {
+			got += " " + x.id
+		}
+		if got = strings.TrimSpace(got); got != c.want {
+			t.Errorf("%v with share %v: %q, want %q", c.vector, c.share, got, c.want)
+		}
 	}
 }
 

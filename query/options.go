@@ -53,7 +53,7 @@ type Search string
 const (
 	SearchVector Search = "vector" // by the question's vector, in the chunk index
 	SearchText   Search = "bm25"   // by the question's words, in the postings, as BM25 scores them
-	SearchHybrid Search = "hybrid" // both, merged by reciprocal ranks
+	SearchHybrid Search = "hybrid" // both, merged, see Fusion
 )
 
 // Searches lists all searches.
@@ -113,9 +113,10 @@ type Options struct {
 	TopK int `json:"top_k,omitempty"`
 	// Search is how naive and mix find passages for the question itself; default SearchVector.
 	Search Search `json:"search,omitempty"`
-	// VectorShare is what a place in the list by vector counts in SearchHybrid, beside one in the list by words: a passage
-	// scores VectorShare / (60 + its place by vector) + (1 - VectorShare) / (60 + its place by words), as reciprocal rank
-	// fusion has it (Cormack, Clarke and Büttcher, 2009). Default 0.5, range 0 to 1.
+	// Fusion is how SearchHybrid merges what its two searches find; default FuseScores.
+	Fusion Fusion `json:"fusion,omitempty"`
+	// VectorShare is what the search by vector counts in SearchHybrid, beside the one by words; default 0.5, range 0 to 1.
+	// Package db takes 0.35 where the offline embedder made the vectors: it hashes the very words that are searched by.
 	VectorShare Optional[float64] `json:"vector_share,omitzero"`
 	// ChunkTopK is the number of chunks fetched by the question itself (naive, mix) and the number
 	// kept after reranking; default 20, range 1 to 1,000.
@@ -190,6 +191,7 @@ type Reply struct {
 const (
 	defaultMode         = Mix
 	defaultSearch       = SearchVector
+	defaultFusion       = FuseScores
 	defaultVectorShare  = 0.5
 	defaultTopK         = 40
 	defaultChunkTopK    = 20
@@ -208,6 +210,7 @@ func (o Options) over(d Options) Options {
 	fill(&o.Mode, d.Mode)
 	fill(&o.Want, d.Want)
 	fill(&o.Search, d.Search)
+	fill(&o.Fusion, d.Fusion)
 	fill(&o.VectorShare, d.VectorShare)
 	fill(&o.TopK, d.TopK)
 	fill(&o.ChunkTopK, d.ChunkTopK)
@@ -235,7 +238,7 @@ func (o Options) over(d Options) Options {
 // resolved returns o with every field set.
 func (o Options) resolved() Options {
 	return o.over(Options{
-		Mode: defaultMode, Search: defaultSearch, VectorShare: Some(defaultVectorShare), TopK: defaultTopK, ChunkTopK: defaultChunkTopK, Picker: defaultPicker,
+		Mode: defaultMode, Search: defaultSearch, Fusion: defaultFusion, VectorShare: Some(defaultVectorShare), TopK: defaultTopK, ChunkTopK: defaultChunkTopK, Picker: defaultPicker,
 		CosineThreshold: Some(defaultCosine), RelatedChunks: Some(defaultRelated), MinRerankScore: Some(float64(defaultMinRerank)),
 		Budget: Budget{Entities: defaultEntityBudget, Relations: defaultRelBudget, Total: defaultTotalBudget},
 		Reply:  Reply{ResponseType: defaultResponseType},

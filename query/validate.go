@@ -39,6 +39,7 @@ func (o Options) Validate() error {
 	f.check(slices.Contains([]Picker{"", PickVector, PickWeight, PickAuto}, o.Picker), "picker", bounded(o.Picker), nil,
 		"want vector, weight or auto")
 	f.check(o.Search == "" || slices.Contains(Searches(), o.Search), "search", bounded(o.Search), nil, "want vector, bm25 or hybrid")
+	f.check(o.Fusion == "" || slices.Contains(Fusions(), o.Fusion), "fusion", bounded(o.Fusion), nil, "want rrf or scores")
 	if v := o.VectorShare.Or(0); !(v >= 0 && v <= 1) {
 		f.add("vector_share", v, nil, "want 0 to 1")
 	}

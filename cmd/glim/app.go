@@ -59,7 +59,7 @@ configuration file) it uses any OpenAI-compatible endpoint.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misused(cmd, err.Error()) })
 	addFlags(root.PersistentFlags(), &a.flags, &a.config)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON for programs; a failure is then one JSON object, the last line on standard error")
-	root.AddCommand(a.insertCommand(), a.queryCommand(), a.chatCommand(), a.docsCommand(), a.deleteCommand(), a.retryCommand(),
+	root.AddCommand(a.insertCommand(), a.queryCommand(), a.searchCommand(), a.chatCommand(), a.docsCommand(), a.deleteCommand(), a.retryCommand(),
 		a.graphCommand(), a.clusterCommand(), a.vectorsCommand(), a.workspaceCommand(), a.statsCommand(), a.cacheCommand(), a.reembedCommand(), a.checkCommand(), a.exportCommand(), a.analyzeCommand(), a.evalCommand(), a.dumpCommand(), a.loadCommand(), a.versionCommand(),
 		a.settingsCommand(), a.exitCodesCommand())
 	_ = root.RegisterFlagCompletionFunc("workspace", a.completeWorkspaces)

@@ -139,11 +139,14 @@ func (a *app) explainDocuments(err error, f *failure) bool {
 // was not given is no zero.
 var argumentOf = map[string]struct{ name, want string }{
 	"query":            {name: "the question"},
+	"text":             {name: "the words"},
+	"k":                {name: "-k"},
 	"mode":             {name: "--mode"},
 	"picker":           {name: "--picker"},
 	"top_k":            {name: "--top-k", want: fmt.Sprintf("1 to %d", query.MaxTopK)},
 	"chunk_top_k":      {name: "--chunk-top-k", want: fmt.Sprintf("1 to %d", query.MaxTopK)},
 	"search":           {name: "--search"},
+	"fusion":           {name: "--fusion"},
 	"vector_share":     {name: "--vector-share"},
 	"cosine_threshold": {name: "--threshold"},
 	"min_rerank_score": {name: "--min-rerank-score"},

@@ -20,7 +20,7 @@ type queryFlags struct {
 	low, high                     []string
 	topK, chunkTopK               int
 	threshold                     float64
-	picker, search                string
+	picker, search, fusion        string
 	vectorShare                   float64
 	explain                       bool
 	full                          bool
@@ -91,7 +91,8 @@ func (f *queryFlags) addRetrieval(cmd *cobra.Command) {
 	fl.IntVar(&f.chunkTopK, "chunk-top-k", 0, "passages to show, 1 to 1000 (default 20)")
 	fl.Float64Var(&f.threshold, "threshold", 0, "smallest cosine that counts, -1 to 1 (default 0.2)")
 	fl.StringVar(&f.search, "search", "", "how passages are found for the question: vector, bm25 or hybrid (default vector)")
-	fl.Float64Var(&f.vectorShare, "vector-share", 0, "what the vector counts in a hybrid search, 0 to 1 (default 0.5)")
+	fl.StringVar(&f.fusion, "fusion", "", "how a hybrid search merges: rrf (reciprocal ranks) or scores (default scores)")
+	fl.Float64Var(&f.vectorShare, "vector-share", 0, "what the vector counts in a hybrid search, 0 to 1 (default 0.5, of offline vectors 0.35)")
 	fl.StringVar(&f.picker, "picker", "", "how passages of entities are chosen: vector, weight or auto")
 	fl.BoolVar(&f.noRerank, "no-rerank", false, "leave passages in the order in which they were found")
 	fl.Float64Var(&f.minRerank, "min-rerank-score", 0, "leave out passages that the reranker scores lower (default 0: none)")
@@ -99,13 +100,18 @@ func (f *queryFlags) addRetrieval(cmd *cobra.Command) {
 	f.routing.add(cmd)
 	fl.StringVar(&f.instruct, "instruct", "", "further instructions for the answer")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(modeNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("search", cobra.FixedCompletions(typed(query.Searches()), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("fusion", cobra.FixedCompletions(typed(query.Fusions()), cobra.ShellCompDirectiveNoFileComp))
 }
 
-func modeNames() (names []string) {
-	for _, m := range query.Modes() {
-		names = append(names, string(m))
+func modeNames() []string { return typed(query.Modes()) }
+
+// typed are names as they are typed.
+func typed[T ~string](names []T) (out []string) {
+	for _, n := range names {
+		out = append(out, string(n))
 	}
-	return names
+	return out
 }
 
 // maxQuestionBytes bounds a question on standard input; no model reads more in a prompt.
@@ -139,7 +145,7 @@ func (f *queryFlags) options(cmd *cobra.Command) (query.Options, error) {
 		}
 	}
 	o := query.Options{Mode: query.Mode(f.mode), LowKeywords: f.low, HighKeywords: f.high, TopK: f.topK,
-		ChunkTopK: f.chunkTopK, Search: query.Search(f.search), Picker: query.Picker(f.picker), NoRerank: f.noRerank}
+		ChunkTopK: f.chunkTopK, Search: query.Search(f.search), Fusion: query.Fusion(f.fusion), Picker: query.Picker(f.picker), NoRerank: f.noRerank}
 	o.Reply.UserPrompt = f.instruct
 	o.Routing = f.routing.options()
 	if cmd.Flags().Changed("vector-share") {

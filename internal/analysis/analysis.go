@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/glimdb/db/internal/lexical"
 	"github.com/glimdb/db/postings"
@@ -114,15 +113,7 @@ func (a *Analyzer) text(t lexical.Term) string {
 	if t.Rank == lexical.Stop {
 		return ""
 	}
-	text := t.Text
-	if a.stem != nil && !t.Unspaced && isLatin(t.Word) {
-		text = a.stem(t.Word)
-	}
-	for len(text) > postings.MaxTermBytes { // a token has at most 256 bytes, which normal forms may lengthen
-		_, n := utf8.DecodeLastRuneInString(text[:postings.MaxTermBytes])
-		text = text[:postings.MaxTermBytes-n]
-	}
-	return text
+	return a.stemmed(t)
 }
 
 // isLatin reports whether a word in normal form is letters of the Latin alphabet only.

@@ -3,6 +3,7 @@ package hashed
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/glimdb/db/llm"
 )
@@ -48,7 +49,12 @@ func New(o Options) (*Embedder, error) {
 func (e *Embedder) Dim() int { return e.dim }
 
 // ID names method, version and dimension.
-func (e *Embedder) ID() string { return fmt.Sprintf("hashed/v%d/%d", version, e.dim) }
+func (e *Embedder) ID() string { return fmt.Sprintf("%sv%d/%d", family, version, e.dim) }
+
+const family = "hashed/"
+
+// IsID reports whether id is that of an Embedder of this package, of whatever version and dimension.
+func IsID(id string) bool { return strings.HasPrefix(id, family) }
 
 // Embed returns one unit vector for each text, in order. kind makes no difference. It fails only with the
 // error of ctx.

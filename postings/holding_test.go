@@ -1,0 +1,55 @@
+package postings
+
+import "testing"
+
+// TestHolding: sets of what holds terms, and of both, are what a scan of the model finds, folded or not.
+func TestHolding(t *testing.T) {
+	s := newStore(t)
+	x := s.create("x")
+	m := s.fill(x, 3000, 64)
+	for _, folded := range []bool{false, true} {
+		if folded {
+			s.fold(x)
+		}
+		r := s.view()
+		set := func(terms ...string) *Set {
+			t.Helper()
+			set, err := x.Holding(t.Context(), r, terms)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := len(m.search(Query{Terms: terms}))
+			if set.Len() != want {
+				t.Errorf("%v: %d items, want %d", terms, set.Len(), want)
+			}
+			return set
+		}
+		set()
+		set("none")
+		set("own5", "own2900", "none")
+		sevens, nines := set("mod7"), set("mod9")
+		both := sevens.And(nines)
+		want := m.search(Query{Terms: []string{"mod7", "mod9"}, All: true})
+		if both.Len() != len(want) || sevens.And(nil).Len() != sevens.Len() || (*Set)(nil).And(nines) != nines {
+			t.Errorf("%d items of both, want %d", both.Len(), len(want))
+		}
+		got := s.search(x, r, Query{Terms: []string{"mod7", "mod9", "own7"}, K: MaxK, Set: both.And(set("own0", "own5", "all"))}).Hits
+		for _, h := range got {
+			if !holds(m[h.ID], "mod7") || !holds(m[h.ID], "mod9") {
+				t.Fatalf("%v does not hold both", h)
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%d found in the set, want %d", len(got), len(want))
+		}
+	}
+}
+
+func holds(terms []Term, text string) bool {
+	for _, t := range terms {
+		if t.Text == text {
+			return true
+		}
+	}
+	return false
+}
