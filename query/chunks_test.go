@@ -123,8 +123,10 @@ func TestSearches(t *testing.T) {
 		{"mills?", Options{Search: SearchVector}, "000 001 002 003 004", [2]int{5, 0}},
 		{"mills?", Options{Search: SearchText}, "004 000 002", [2]int{0, 3}},
 		{"mills?", Options{Search: SearchText, ChunkTopK: 2}, "004 000", [2]int{0, 2}},
-		{"mills?", Options{Search: SearchHybrid}, "000 004 002 001 003", [2]int{5, 3}},
-		{"mills?", Options{Search: SearchHybrid, VectorShare: Some(0.0)}, "004 000 002 001 003", [2]int{5, 3}},
+		{"mills?", Options{Search: SearchHybrid, Fusion: FuseRanks}, "000 004 002 001 003", [2]int{5, 3}},
+		{"mills?", Options{Search: SearchHybrid, Fusion: FuseRanks, VectorShare: Some(0.0)}, "004 000 002 001 003", [2]int{5, 3}},
+		{"mills?", Options{Search: SearchHybrid}, "000 004 001 002 003", [2]int{5, 3}}, // by vector 1, 3/4, 1/2, 1/4, 0; by words 1, some, 0
+		{"mills?", Options{Search: SearchHybrid, VectorShare: Some(0.0)}, "004 000 001 002 003", [2]int{5, 3}},
 		{"mills?", Options{Search: SearchHybrid, ChunkTopK: 1}, "000", [2]int{1, 1}},
 		{"mills?", Options{Search: SearchHybrid, CosineThreshold: Some(0.75)}, "000 004 001 002", [2]int{2, 3}},
 	} {
