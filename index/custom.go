@@ -287,7 +287,7 @@ func (v *customReader) entity(i int, e *CustomEntity) {
 	where := fmt.Sprintf("entity %d", i)
 	name := NormalizeName(e.Name)
 	if name == "" {
-		v.drop(where, "entity_name", droppedEmptyName, fmt.Errorf("%w: %s", ErrName, brief.Quote(e.Name)))
+		v.drop(where, "entity_name", DropName, fmt.Errorf("%w: %s", ErrName, brief.Quote(e.Name)))
 		return
 	}
 	typ, err := oneLine(e.Type)
@@ -304,24 +304,21 @@ func (v *customReader) entity(i int, e *CustomEntity) {
 	x.Entities = append(x.Entities, EntityRecord{Name: name, Type: cmp.Or(typ, UnknownType), Description: description})
 }
 
-// droppedBlank: a relation that says nothing.
-const droppedBlank = "no_description"
-
 func (v *customReader) relation(i int, r *CustomRelation) {
 	where := fmt.Sprintf("relationship %d", i)
 	src, dst := NormalizeName(r.Src), NormalizeName(r.Dst)
 	switch {
 	case src == "":
-		v.drop(where, "src_id", droppedEmptyName, fmt.Errorf("%w: %s", ErrName, brief.Quote(r.Src)))
+		v.drop(where, "src_id", DropName, fmt.Errorf("%w: %s", ErrName, brief.Quote(r.Src)))
 		return
 	case dst == "":
-		v.drop(where, "tgt_id", droppedEmptyName, fmt.Errorf("%w: %s", ErrName, brief.Quote(r.Dst)))
+		v.drop(where, "tgt_id", DropName, fmt.Errorf("%w: %s", ErrName, brief.Quote(r.Dst)))
 		return
 	case src == dst:
-		v.drop(where, "", droppedSelfLoop, fmt.Errorf("%w: %s", ErrSelfRelation, brief.Quote(src)))
+		v.drop(where, "", DropSelfLoop, fmt.Errorf("%w: %s", ErrSelfRelation, brief.Quote(src)))
 		return
 	case strings.TrimSpace(r.Description) == "":
-		v.drop(where, "description", droppedBlank, badField("it is blank"))
+		v.drop(where, "description", DropDescription, badField("it is blank"))
 		return
 	}
 	weight := cmp.Or(r.Weight, 1)

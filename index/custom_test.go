@@ -141,7 +141,7 @@ func TestInsertGraphRefusals(t *testing.T) {
 	}
 	bad.Chunks, bad.Entities[2].Type, bad.Relations = bad.Chunks[:1], "t", bad.Relations[:3]
 	res, err := s.InsertGraph(ctx, bad, index.CustomOptions{Lenient: true})
-	if err != nil || res.Dropped["empty_name"] != 2 || res.Dropped["self_loop"] != 1 || res.Dropped["no_description"] != 1 || res.Entities != 2 {
+	if err != nil || res.Dropped["empty_name"] != 2 || res.Dropped["self_loop"] != 1 || res.Dropped["empty_description"] != 1 || res.Entities != 2 {
 		t.Errorf("lenient: %+v, %v", res, err)
 	}
 	if i := s.info("bad"); i.Dropped["empty_name"] != 2 {

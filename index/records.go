@@ -22,12 +22,8 @@ const (
 	maxReported         = 1 << 30 // calls or tokens of one chunk: beyond it a count is a mistake, and sums stay numbers
 )
 
-// Reasons for records that are not used, beside those of the extractor itself.
-const (
-	droppedEmptyName = "empty_name"
-	droppedSelfLoop  = "self_loop"
-	droppedOverLimit = "over_limit"
-)
+// droppedOverLimit is the reason for records beyond maxRecordsPerChunk.
+const droppedOverLimit = "over_limit"
 
 // accept turns what an extractor returned into the form that is stored: trimmed and capped, self-loops
 // and records without a name dropped and counted. Record numbers count the accepted records.
@@ -39,7 +35,7 @@ func accept(x Extraction) Extraction {
 		e.Description = clip(e.Description, maxDescriptionBytes)
 		switch {
 		case e.Name == "":
-			dropped[droppedEmptyName]++
+			dropped[DropName]++
 		case len(out.Entities) == maxRecordsPerChunk:
 			dropped[droppedOverLimit]++
 		default:
@@ -54,9 +50,9 @@ func accept(x Extraction) Extraction {
 		r.Description = clip(r.Description, maxDescriptionBytes)
 		switch {
 		case r.Src == "" || r.Dst == "":
-			dropped[droppedEmptyName]++
+			dropped[DropName]++
 		case r.Src == r.Dst:
-			dropped[droppedSelfLoop]++
+			dropped[DropSelfLoop]++
 		case len(out.Relations) == maxRecordsPerChunk:
 			dropped[droppedOverLimit]++
 		default:

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Reasons in ExtractReport.Dropped.
+// Reasons in ExtractReport.Dropped and in Info.Dropped, whoever handed the record in: a reply, an extractor, a custom graph.
 const (
 	DropFieldCount  = "field_count"       // too many or too few fields, and no rule that says which is wrong
-	DropName        = "no_name"           // a name that is empty once cleaned
+	DropName        = "empty_name"        // a name that is empty once cleaned
 	DropType        = "bad_type"          // a type that is empty or holds signs that no type has
 	DropDescription = "empty_description" // nothing said about it
 	DropSelfLoop    = "self_loop"         // both ends of a relation are the same entity

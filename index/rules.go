@@ -27,7 +27,6 @@ const rulesVersion = 5
 const (
 	droppedEntityLimit   = "entity_limit"
 	droppedRelationLimit = "relation_limit"
-	droppedName          = "empty_name"
 )
 
 // RulesOptions configure Rules. The zero value is the default.
@@ -68,7 +67,7 @@ func (r *Rules) Extract(ctx context.Context, in ExtractInput) (Extraction, error
 	c := readChunk(text)
 	out := Extraction{Report: ExtractReport{Dropped: make(map[string]int)}}
 	if c.unnamed > 0 {
-		out.Report.Dropped[droppedName] = c.unnamed
+		out.Report.Dropped[DropName] = c.unnamed
 	}
 	if n := c.keepEntities(r.maxEntities); n > 0 {
 		out.Report.Dropped[droppedEntityLimit] = n

@@ -2,7 +2,11 @@ package vector
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
+
+	"github.com/glimdb/db/internal/brief"
 )
 
 // Plan is a way to search a collection.
@@ -27,17 +31,28 @@ const (
 	plans = int(PlanNarrow) + 1
 )
 
+var planNames = [plans]string{"auto", "scan", "set", "ids", "index", "wide", "narrow"}
+
 // String returns the plan's name in lower case.
 func (p Plan) String() string {
-	names := [plans]string{"auto", "scan", "set", "ids", "index", "wide", "narrow"}
 	if int(p) < plans {
-		return names[p]
+		return planNames[p]
 	}
 	return fmt.Sprintf("plan(%d)", uint8(p))
 }
 
 // MarshalText implements encoding.TextMarshaler.
 func (p Plan) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads a plan's name; of any other text it leaves p as it is and returns an error that is ErrParameter.
+func (p *Plan) UnmarshalText(text []byte) error {
+	i := slices.Index(planNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("%w: plan %s: want one of %s", ErrParameter, brief.Quote(string(text)), strings.Join(planNames[:], ", "))
+	}
+	*p = Plan(i)
+	return nil
+}
 
 // planCounts counts searches by the plan that gave their result, and those whose first plan did not.
 type planCounts struct {
