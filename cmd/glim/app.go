@@ -126,7 +126,7 @@ func (a *app) open(create, readOnly bool) (*db.DB, error) {
 	case err == nil && !st.IsDir():
 		return nil, usage("%s is a file; a database is a directory: name one with --db", a.set.DB)
 	}
-	o, err := a.options()
+	o, err := a.options(readOnly)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,8 @@ Lines that begin with / are commands (a question that does begins with a space i
 
 ` + commandHelp("  ") + `
 
-Ctrl-C ends the answer that is being written and keeps the session; at the prompt it ends the session. So does Ctrl-D.
+Ctrl-C ends the answer that is being written and keeps the session. At the prompt it discards what is typed, and a second one in a row ends
+the session; so does Ctrl-D. Where nobody types an interrupt between two answers ends it.
 
 On a terminal lines can be edited, earlier ones are under the arrow keys, and the session ends with 0 whatever happened in it. Elsewhere
 lines are read as they come, every one of them whatever became of those before, and the session ends with the exit code of the first
@@ -93,14 +94,24 @@ func (c *chat) session(ctx context.Context) error {
 	if c.typed() {
 		c.err.printf("%s, mode %s%s. /help lists commands, Ctrl-D ends.\n", c.set.DB, string(c.options.Mode), c.filter)
 	}
+	discarded := false
 	for c.out.err == nil { // else nobody reads it
 		line, err := c.next(ctx)
+		if ctx.Err() == nil && errors.Is(err, errDiscarded) {
+			if discarded {
+				return c.interrupted()
+			}
+			discarded = true
+			c.err.printf("Ctrl-C again ends the session.\n")
+			continue
+		}
+		discarded = false
 		if _, unusable := errors.AsType[*failure](err); !unusable {
 			switch {
 			case errors.Is(err, io.EOF):
 				return c.end()
 			case err != nil && ctx.Err() == nil && errors.Is(err, context.Canceled):
-				return &failure{code: exitInterrupted, what: "interrupted", told: c.typed()}
+				return c.interrupted()
 			case err != nil:
 				return err
 			case strings.TrimSpace(line) == "":
@@ -166,6 +177,11 @@ func (c *chat) fail(err error) {
 		c.code = f.code
 	}
 	c.failed++
+}
+
+// interrupted is the outcome of a session that Ctrl-C or an interrupt ended.
+func (c *chat) interrupted() error {
+	return &failure{code: exitInterrupted, what: "interrupted", told: c.typed()}
 }
 
 // end is the outcome of a session that was not interrupted: who typed has seen what failed.

@@ -14,10 +14,13 @@ import (
 
 const chatPrompt = "> "
 
+// errDiscarded: Ctrl-C was typed, and what stood on the line is gone.
+var errDiscarded = errors.New("the line was discarded")
+
 // lines are what is typed or piped into a session.
 type lines interface {
-	// next returns a line without its end, io.EOF after the last, context.Canceled when ctx ends or Ctrl-C is typed
-	// first, and a *failure for a line that cannot be taken, after which the next may be read.
+	// next returns a line without its end, io.EOF after the last, context.Canceled when ctx ends first, and what the next
+	// may be read after: errDiscarded for one that a person gave up, a *failure for one that cannot be taken.
 	next(ctx context.Context) (string, error)
 	close()
 }
@@ -56,7 +59,7 @@ func (t *typedLines) next(ctx context.Context) (string, error) {
 	line, err := await(ctx, func() (string, error) { return t.state.Prompt(chatPrompt) })
 	switch {
 	case errors.Is(err, liner.ErrPromptAborted):
-		return "", context.Canceled
+		return "", errDiscarded
 	case errors.Is(err, io.EOF):
 		t.out.printf("\n") // Ctrl-D leaves the cursor behind the prompt
 	case err == nil && strings.TrimSpace(line) != "":
@@ -70,14 +73,38 @@ func (t *typedLines) close() { _ = t.state.Close() }
 
 // plainLines are read as they come.
 type plainLines struct {
-	r      *bufio.Reader
-	out    *output
-	prompt string
+	r       *bufio.Reader
+	out     *output
+	prompt  string        // empty: nobody types
+	reading chan readLine // of a read that was given up, whose line is the next one; nil: none
+}
+
+// readLine is what one read gave.
+type readLine struct {
+	text string
+	err  error
 }
 
 func (p *plainLines) next(ctx context.Context) (string, error) {
 	p.out.printf("%s", p.prompt)
-	return await(ctx, p.read)
+	if p.reading == nil {
+		p.reading = make(chan readLine, 1)
+		go func(done chan<- readLine) {
+			text, err := p.read()
+			done <- readLine{text, err}
+		}(p.reading)
+	}
+	select {
+	case l := <-p.reading:
+		p.reading = nil
+		return l.text, l.err
+	case <-ctx.Done():
+	}
+	if p.prompt == "" {
+		return "", ctx.Err()
+	}
+	p.out.printf("\n") // the terminal has dropped what was typed
+	return "", errDiscarded
 }
 
 // read returns the next line. Of one that is too long nothing is kept.

@@ -48,7 +48,10 @@ func TestChatOnATerminal(t *testing.T) {
 	}{
 		{"xterm", []string{"", "> ", "Who desighn\x7f\x7fned Skarn Lihgt\x1b[D\x7f\x1b[D\x7fgh\x1b[C?\r", "Edith Calloway", "", "every step",
 			"/modes\r", "no command", "\x1b[A\x7f\r", "mode mix", "青石港灯塔\r", "周海生", "\x04", ""}, exitOK},
-		{"xterm", []string{"", "> ", "half a question \x03", ""}, exitInterrupted},
+		{"xterm", []string{"", "> ", "half a question \x03", "again ends", "", "> ", "Who designed Skarn Light?\r", "Edith Calloway", "", "every step", "",
+			"> ", "\x03", "again ends", "", "> ", "\x03", ""}, exitInterrupted},
+		{"dumb", []string{"", "> ", "half a question \x03", "again ends", "", "> ", "Who designed Skarn Light?\r", "Edith Calloway", "", "every step", "",
+			"> ", "\x03", "again ends", "", "> ", "\x03", ""}, exitInterrupted},
 		{"dumb", []string{"", "> ", "Who designed Skarn Light?\r", "Edith Calloway", "", "every step", "/modes\r", "no command", "\x04", ""}, exitOK},
 	} {
 		person, command := openTerminal(t)

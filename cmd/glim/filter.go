@@ -17,17 +17,13 @@ type filterFlags struct {
 	since, until  string
 }
 
-// add adds the flags to a command. -m is short for --metadata where it is not taken.
+// add adds the flags to a command.
 func (f *filterFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	short := "m"
-	if fl.ShorthandLookup(short) != nil {
-		short = ""
-	}
 	fl.StringVar(&f.Status, "status", "", "only pending, processing, processed or failed ones")
 	fl.StringVar(&f.PathPrefix, "prefix", "", "only those whose path begins so")
 	fl.StringVar(&f.Track, "track", "", "only those of one insert")
-	fl.StringArrayVarP(&f.metadata, "metadata", short, nil, "only those with this `key=value` (key>=value, key<=value), may be repeated: one key is any of its values; of a list, any item; 2020 finds the text 2020, too")
+	fl.StringArrayVarP(&f.metadata, "metadata", "m", nil, "only those with this `key=value` (key>=value, key<=value), may be repeated: one key is any of its values; of a list, any item; 2020 finds the text 2020, too")
 	fl.StringArrayVar(&f.has, "has", nil, "only those whose metadata have this `key`")
 	fl.StringVar(&f.since, "since", "", "only those whose own time is not before this: 2024, 2024-05, 2024-05-01 (UTC) or 2024-05-01T12:00:00Z")
 	fl.StringVar(&f.until, "until", "", "only those whose own time is not after this, which is a whole year, month or day, or a moment")

@@ -23,7 +23,7 @@ func (a *app) editing(ctx context.Context, told func(r *index.EditResult) string
 	return a.with(false, false, func(d *db.DB) error {
 		r, err := edit(d)
 		if err != nil {
-			return editFailure(err)
+			return a.editFailure(ctx, d, err)
 		}
 		for _, n := range r.Resolved {
 			a.meant(n.Given, n.Name)
@@ -53,6 +53,21 @@ func entityOf(r *index.EditResult, given string) string {
 		}
 	}
 	return index.NormalizeName(given)
+}
+
+// editFailure is editFailure with the names that come near one that is not there.
+func (a *app) editFailure(ctx context.Context, d *db.DB, err error) error {
+	none, missing := errors.AsType[*index.NoObjectError](err)
+	if !missing || none.Deleted || len(none.Names) != 1 {
+		return editFailure(err)
+	}
+	return d.View(ctx, func(tx *db.Tx) error {
+		g, err := tx.Graph(db.KnowledgeGraph)
+		if err != nil { // there is none yet, and no name in it
+			return editFailure(none)
+		}
+		return noEntity(g, none.Names[0])
+	})
 }
 
 // editFailure puts a refused edit, or look-up, into words.

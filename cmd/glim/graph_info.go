@@ -43,7 +43,7 @@ is made of.
 			return a.with(false, true, func(d *db.DB) error {
 				i, err := d.Entity(cmd.Context(), given[0], o)
 				if err != nil {
-					return editFailure(err)
+					return a.editFailure(cmd.Context(), d, err)
 				}
 				a.meant(given[0], i.Name)
 				if a.json {

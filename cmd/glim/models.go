@@ -4,12 +4,20 @@ import (
 	"log/slog"
 
 	"github.com/glimdb/db"
+	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/llm"
 )
 
-// options turns settings into the options of Open.
-func (a *app) options() (db.Options, error) {
+// options turns settings into the options of Open. Who only reads embeds nothing, and need not know the dimension of the
+// embedding model.
+func (a *app) options(readOnly bool) (db.Options, error) {
 	s := a.set
+	if s.unsized() {
+		if !readOnly {
+			return db.Options{}, usage("embedding model %s needs --embed-dim, the length of its vectors", brief.Quote(s.EmbedModel))
+		}
+		s.EmbedDim = 1
+	}
 	o := db.Options{Language: s.Language, ModelTimeout: s.Timeout, ModelRetries: s.Retries, Logger: slog.New(newNotices(a.err))}
 	if s.Retries == 0 {
 		o.ModelRetries = -1 // there 0 means the default

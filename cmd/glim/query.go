@@ -83,7 +83,7 @@ In --context, --prompt and --json, <SEP> in a description stands between what di
 // addRetrieval adds the flags that a single question and a session share.
 func (f *queryFlags) addRetrieval(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVarP(&f.mode, "mode", "m", string(query.Mix), strings.Join(modeNames(), ", "))
+	fl.StringVar(&f.mode, "mode", string(query.Mix), strings.Join(modeNames(), ", "))
 	fl.BoolVar(&f.data, "data", false, "no answer even if a chat model is configured")
 	fl.BoolVar(&f.full, "full", false, "show whole passages and descriptions")
 	fl.BoolVar(&f.explain, "explain", false, "show every step with its counts and times")

@@ -143,8 +143,6 @@ func (s *settings) validate() error {
 		return usage("timeout is %v: want a duration above 0, such as 90s or 2m", s.Timeout)
 	case s.Retries < 0 || s.Retries > maxRetries:
 		return usage("retries is %d: want 0 to %d", s.Retries, maxRetries)
-	case s.EmbedModel != "" && s.EmbedDim == 0 && llm.KnownDim(s.EmbedModel) == 0 && !s.Offline:
-		return usage("embedding model %s needs --embed-dim, the length of its vectors", brief.Quote(s.EmbedModel))
 	}
 	if _, err := pricesOf(s.Prices); err != nil {
 		return err

@@ -47,6 +47,11 @@ var providerTable = []setting{
 // embedProvider is what the embedding server speaks.
 func (s *settings) embedProvider() string { return cmp.Or(s.Provider.Embed, s.Provider.Chat) }
 
+// unsized says whether the dimension of the embedding model is not known.
+func (s *settings) unsized() bool {
+	return s.EmbedModel != "" && s.EmbedDim == 0 && llm.KnownDim(s.EmbedModel) == 0 && !s.Offline
+}
+
 func (s *settings) validateProviders() error {
 	p := s.Provider
 	switch {

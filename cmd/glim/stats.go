@@ -26,6 +26,12 @@ func (a *app) statsCommand() *cobra.Command {
 			}
 			return a.with(false, true, func(d *db.DB) error {
 				s, err := d.Stats(cmd.Context())
+				if a.set.unsized() {
+					s.Models.Dim = 0
+					if s.Stored != nil && s.Stored.Embedder == s.Models.Embedder {
+						s.Models.Dim = s.Stored.Dim
+					}
+				}
 				if err == nil && queries > 0 {
 					err = estimateAll(cmd.Context(), d, &s, queries)
 				}
@@ -85,7 +91,12 @@ func (a *app) models(s *db.Stats, extractors []index.ExtractorUse) {
 		}
 		a.out.printf("  %-10s %s\n", name, stored)
 	}
-	embedder := func(id string, dim int) string { return id + " (" + count(dim, "dimension") + ")" }
+	embedder := func(id string, dim int) string {
+		if dim == 0 {
+			return id + " (dimension not given)"
+		}
+		return id + " (" + count(dim, "dimension") + ")"
+	}
 	row("embedder", embedder(made.Embedder, made.Dim), embedder(s.Models.Embedder, s.Models.Dim), " before `glim reembed`")
 	row("tokenizer", made.Tokenizer, s.Models.Tokenizer, "")
 	for _, e := range extractors {

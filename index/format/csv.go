@@ -81,7 +81,7 @@ func closing(text string, from int) int {
 	}
 }
 
-// csv makes a document a row below the header. A file of one row has no header: it is one document.
+// csv makes a document a row below the header. A header alone is ErrEmpty.
 func (d *decoding) csv(text string, comma rune) error {
 	if err := quoted(text, byte(comma)); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (d *decoding) csv(text string, comma rune) error {
 		}
 	}
 	if number == 0 {
-		return d.whole(text, nil)
+		return fmt.Errorf("%w: a row of names and none below it", ErrEmpty)
 	}
 	if ragged > 0 {
 		d.res.Report.note("more or fewer fields than the header: %s of %d", counted(ragged, "row"), number)

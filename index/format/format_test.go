@@ -80,7 +80,6 @@ func TestRows(t *testing.T) {
 		{"a separator in a quoted name", "a.csv", "\"a;b\"\nLamp; brass\n", Options{}, []index.Document{doc("a.csv#1", "a;b: Lamp; brass\n", nil)}, ""},
 		{"quotes inside cells", "a.csv", "a,b\n5\" pipe,\"two\nlines, \"\"quoted\"\"\"\r\n,\"\"\n", Options{}, []index.Document{doc("a.csv#1", "a: 5\" pipe\nb: two\nlines, \"quoted\"\n", nil)}, "1 row without text"},
 		{"TSV", "a.tsv", "k\tv\nx\ty\n", Options{}, []index.Document{doc("a.tsv#1", "k: x\nv: y\n", nil)}, ""},
-		{"one line is no table", "a.csv", "just,one line\n", Options{}, []index.Document{doc("a.csv", "just,one line\n", nil)}, ""},
 		{"a table as text", "a.csv", "a,b\n1,2\n", Options{Format: Text}, []index.Document{doc("a.csv", "a,b\n1,2\n", nil)}, ""},
 	} {
 		r, err := Decode(context.Background(), tc.file, []byte(tc.data), tc.o)
@@ -104,6 +103,7 @@ func TestRows(t *testing.T) {
 		{"quote that the next one does not close", "a.csv", "a,b\n\"1\n\",2\n\"3,4\n5,\"6\"\n", Options{}, ErrMalformed, "line 4: the quote"},
 		{"quote not doubled", "a.tsv", "a\tb\n\"so \"it\" is\"\t2\n", Options{}, ErrMalformed, "line 2: the quote"},
 		{"rows without text", "a.csv", "a,b\n,\n", Options{}, ErrEmpty, ""},
+		{"a header alone", "a.csv", "a,b\r\n", Options{}, ErrEmpty, "none below it"},
 		{"a field that no row has", "a.csv", "a,b\n1,2\n", Options{TextField: "c"}, ErrEmpty, ""},
 		{"too many rows", "a.csv", "a\n1\n2\n3\n", Options{MaxDocuments: 2}, ErrLimit, ""},
 		{"file too large", "a.txt", "12345", Options{MaxBytes: 4}, ErrLimit, ""},
