@@ -13,7 +13,7 @@ import (
 	"github.com/glimdb/db/postings"
 )
 
-// ErrNoWords: a text to search for, or a phrase in it, is empty or holds nothing but function words and signs, which are
+// ErrNoWords says that a text to search for, or a phrase in it, is empty or holds nothing but function words and signs, which are
 // not indexed.
 var ErrNoWords = errors.New("query: no words to search for")
 
