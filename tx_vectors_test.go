@@ -150,7 +150,8 @@ func TestCompact(t *testing.T) {
 		t.Fatalf("nothing to compact: %+v", st)
 	}
 	last := compact()
-	if last.Dead != 0 || last.Live != 200 || last.Bytes > first.Bytes || last.Disk == 0 || last.Disk*10 > first.Disk*13 {
+	const block = 4 << 10 // what is on disk is estimated in blocks of tables, of which so few vectors fill four
+	if last.Dead != 0 || last.Live != 200 || last.Bytes > first.Bytes || last.Disk == 0 || last.Disk > first.Disk*13/10+block {
 		t.Errorf("after five more turns %+v, after one %+v", last, first)
 	}
 	equalDumps(t, logical(t, d), before)
