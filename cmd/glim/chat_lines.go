@@ -49,15 +49,49 @@ func (c *chat) typed() bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// pendingLine is a read that was given up, whose line is the next one; nil: there is none.
+type pendingLine chan readLine
+
+type readLine struct {
+	text string
+	err  error
+}
+
+// next returns what the pending read gives, or read where none is, and the error of ctx when that ends first.
+func (p *pendingLine) next(ctx context.Context, read func() (string, error)) (string, error) {
+	if *p == nil {
+		done := make(pendingLine, 1)
+		go func() {
+			text, err := read()
+			done <- readLine{text, err}
+		}()
+		*p = done
+	}
+	select {
+	case l := <-*p:
+		*p = nil
+		return l.text, l.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
 // typedLines are edited by the person who types them.
 type typedLines struct {
-	state *liner.State
-	out   *output
+	state   *liner.State
+	out     *output
+	reading pendingLine
 }
 
 func (t *typedLines) next(ctx context.Context) (string, error) {
-	line, err := await(ctx, func() (string, error) { return t.state.Prompt(chatPrompt) })
+	if t.reading != nil {
+		t.out.printf("%s", chatPrompt)
+	}
+	line, err := t.reading.next(ctx, func() (string, error) { return t.state.Prompt(chatPrompt) })
 	switch {
+	case errors.Is(err, context.Canceled): // until Prompt has set the terminal up Ctrl-C is a signal
+		t.out.printf("\n")
+		return "", errDiscarded
 	case errors.Is(err, liner.ErrPromptAborted):
 		return "", errDiscarded
 	case errors.Is(err, io.EOF):
@@ -75,36 +109,18 @@ func (t *typedLines) close() { _ = t.state.Close() }
 type plainLines struct {
 	r       *bufio.Reader
 	out     *output
-	prompt  string        // empty: nobody types
-	reading chan readLine // of a read that was given up, whose line is the next one; nil: none
-}
-
-// readLine is what one read gave.
-type readLine struct {
-	text string
-	err  error
+	prompt  string // empty: nobody types
+	reading pendingLine
 }
 
 func (p *plainLines) next(ctx context.Context) (string, error) {
 	p.out.printf("%s", p.prompt)
-	if p.reading == nil {
-		p.reading = make(chan readLine, 1)
-		go func(done chan<- readLine) {
-			text, err := p.read()
-			done <- readLine{text, err}
-		}(p.reading)
+	line, err := p.reading.next(ctx, p.read)
+	if p.prompt != "" && errors.Is(err, context.Canceled) {
+		p.out.printf("\n") // the terminal has dropped what was typed
+		return "", errDiscarded
 	}
-	select {
-	case l := <-p.reading:
-		p.reading = nil
-		return l.text, l.err
-	case <-ctx.Done():
-	}
-	if p.prompt == "" {
-		return "", ctx.Err()
-	}
-	p.out.printf("\n") // the terminal has dropped what was typed
-	return "", errDiscarded
+	return line, err
 }
 
 // read returns the next line. Of one that is too long nothing is kept.
