@@ -81,7 +81,8 @@ func closing(text string, from int) int {
 	}
 }
 
-// csv makes a document a row below the header. A header alone is ErrEmpty.
+// csv makes a document a row below the header. Several names with no row below are ErrEmpty; one cell alone in its file is
+// no table but a line of text.
 func (d *decoding) csv(text string, comma rune) error {
 	if err := quoted(text, byte(comma)); err != nil {
 		return err
@@ -125,6 +126,9 @@ func (d *decoding) csv(text string, comma rune) error {
 		if err := d.row(number, fields); err != nil {
 			return err
 		}
+	}
+	if number == 0 && len(header) == 1 {
+		return d.whole(text, nil)
 	}
 	if number == 0 {
 		return fmt.Errorf("%w: a row of names and none below it", ErrEmpty)

@@ -80,6 +80,7 @@ func TestRows(t *testing.T) {
 		{"a separator in a quoted name", "a.csv", "\"a;b\"\nLamp; brass\n", Options{}, []index.Document{doc("a.csv#1", "a;b: Lamp; brass\n", nil)}, ""},
 		{"quotes inside cells", "a.csv", "a,b\n5\" pipe,\"two\nlines, \"\"quoted\"\"\"\r\n,\"\"\n", Options{}, []index.Document{doc("a.csv#1", "a: 5\" pipe\nb: two\nlines, \"quoted\"\n", nil)}, "1 row without text"},
 		{"TSV", "a.tsv", "k\tv\nx\ty\n", Options{}, []index.Document{doc("a.tsv#1", "k: x\nv: y\n", nil)}, ""},
+		{"one cell is no table", "a.csv", "just one line\n", Options{}, []index.Document{doc("a.csv", "just one line\n", nil)}, ""},
 		{"a table as text", "a.csv", "a,b\n1,2\n", Options{Format: Text}, []index.Document{doc("a.csv", "a,b\n1,2\n", nil)}, ""},
 	} {
 		r, err := Decode(context.Background(), tc.file, []byte(tc.data), tc.o)
