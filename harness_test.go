@@ -17,10 +17,10 @@ import (
 	"github.com/glimdb/db/index/chunk"
 	"github.com/glimdb/db/internal/prompt"
 	"github.com/glimdb/db/internal/record"
+	"github.com/glimdb/db/internal/testkit"
 	"github.com/glimdb/db/llm"
 	"github.com/glimdb/db/llm/llmtest"
 	"github.com/glimdb/db/query"
-	"go.uber.org/goleak"
 )
 
 var ctx = context.Background()
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	testkit.VerifyNoLeaks(m)
 }
 
 // The texts of these tests say themselves what is extracted from them, one record a line:

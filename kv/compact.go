@@ -39,6 +39,8 @@ func (s *Store) Compact(ctx context.Context, lower, upper []byte) (err error) {
 		watch.Wait()
 	}()
 	defer s.guard("compact", &err)
+	s.compacting.Add(1)
+	defer s.compacting.Add(-1)
 	if err := s.db.Compact(waiting, lower, upper, false); err != nil {
 		if cause := context.Cause(waiting); cause != nil {
 			err = cause

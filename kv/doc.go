@@ -10,6 +10,9 @@
 //
 // Values carry a one-byte envelope: raw, or zstd when SetText finds that it pays.
 //
+// Values of a kibibyte or more lie in files beside the tables of their keys (values.go), so that compactions do not write
+// them again; files in which much is referred to by no key are written anew, and Compact leaves no such thing.
+//
 // # Failing disks
 //
 // The engine answers a failed log or manifest by ending the process, by a panic below its own locks, or by
@@ -23,7 +26,8 @@
 //
 // A panic of the engine on a goroutine of ours becomes an error. One on a goroutine of its own nobody can
 // recover. Those known come of jobs that outlive an opening which fails, and are kept from it: compactions begin
-// after it (scheduler), tables are not read before its end (latchFS.Open). What is left are faults in the
+// after it (scheduler), tables are not read before its end (latchFS.Open); and of files of values that cannot be
+// written, which are pretended (latchFS). What is left are faults in the
 // engine's code, a file system whose methods panic, and memory that runs out.
 //
 // Rows that GetMany reads stay in memory, opened, until a batch changes them or younger ones need the room (rows.go).
@@ -40,7 +44,8 @@
 //   - K2: once the disk failed, every later write fails with ErrReadOnly, and no acknowledgement is given
 //     for what may not be durable (design P5).
 //   - K3: one process owns a directory; a second Open fails with ErrLocked within a second.
-//   - K4: Close is idempotent, leaves no goroutine and no lock, and names snapshots that were left open.
+//   - K4: Close is idempotent, leaves no goroutine and no lock, and names snapshots that were left open. One of the
+//     engine's goroutines stays when a read fails while it writes values anew, and only then.
 //   - K5: after Close every call on every handle fails with ErrClosed; none panics.
 //   - K6: a read-only store changes no file but the lock's.
 //   - K7: GetMany answers as Get of each key does, and ScanMany as a cursor, whatever rows are kept in memory.

@@ -58,6 +58,13 @@ func (l *latch) awaitOpened() bool {
 	return p != dead
 }
 
+// awaitClose waits for the beginning of Close when the store runs.
+func (l *latch) awaitClose() {
+	if p, _ := l.state(); p == running {
+		<-l.release
+	}
+}
+
 // set records a failure; the first one stays. Safe from any goroutine.
 func (l *latch) set(cause error) {
 	l.mu.Lock()

@@ -29,6 +29,9 @@ func (f *latchFile) Write(p []byte) (n int, err error) {
 	err = f.change(func() error {
 		n, err = f.File.Write(p)
 		f.size += int64(n)
+		if f.kind == valueFile {
+			f.fs.values.Add(uint64(n))
+		}
 		return err
 	})
 	if err != nil {
@@ -120,6 +123,9 @@ func (f *latchFile) change(op func() error) error {
 		return nil
 	case f.kind == tableFile && failed:
 		return f.latch.err()
+	case f.kind == valueFile && failed:
+		f.latch.awaitClose()
+		return nil
 	}
 	err := op()
 	if err == nil {
@@ -133,6 +139,10 @@ func (f *latchFile) change(op func() error) error {
 	case tableFile:
 		f.latch.set(err)
 		return err
+	case valueFile:
+		f.latch.set(err)
+		f.latch.awaitClose()
+		return nil
 	default:
 		f.latch.set(err)
 		return nil

@@ -22,6 +22,8 @@ import (
 //     these with panics under its locks, some of them below an unlocked mutex, which ends the process.
 //   - tables: the failure, which the engine takes well but repeats at once, for ever; so the next attempt
 //     waits for Close. Tables cannot be pretended: they are read.
+//   - files of values beside a table: success, without effect, but not before Close. The engine ends each of them
+//     before its table, whose failure then ends the job well, while one of the values makes it panic.
 //
 // While the store is being opened it is the same, but that the flush of what was replayed from the logs goes to
 // memory: the engine would try it for ever. Its opening then succeeds, and ours sees the latch and fails.
@@ -36,6 +38,8 @@ type latchFS struct {
 	lock  io.Closer    // held on the directory; used by Open and Close alone
 	logs  atomic.Int64 // logs created
 	named atomic.Int64 // logs whose directory entry was synced
+
+	values atomic.Uint64 // bytes written to files of values
 
 	mu       sync.Mutex
 	reopened map[string]int // tables opened after the failure, and how often
@@ -55,7 +59,8 @@ const (
 	foreignFile kind = iota // outside the directory
 	metaFile                // manifest, marker, options
 	logFile
-	tableFile // table or blob file
+	tableFile
+	valueFile // values of a table that are not in it
 )
 
 func (f *latchFS) kind(name string) kind {
@@ -64,8 +69,10 @@ func (f *latchFS) kind(name string) kind {
 		return foreignFile
 	case strings.HasSuffix(name, ".log"):
 		return logFile
-	case strings.HasSuffix(name, ".sst"), strings.HasSuffix(name, ".blob"):
+	case strings.HasSuffix(name, ".sst"):
 		return tableFile
+	case strings.HasSuffix(name, ".blob"):
+		return valueFile
 	default:
 		return metaFile
 	}
@@ -93,10 +100,10 @@ func (f *latchFS) create(name string, c vfs.DiskWriteCategory, op func() (vfs.Fi
 	case k == tableFile && p == opening:
 		return nil, f.latch.err()
 	case k == tableFile:
-		if p == running {
-			<-f.latch.release
-		}
+		f.latch.awaitClose()
 		return nil, f.latch.err()
+	case k == valueFile:
+		f.latch.awaitClose()
 	case k == logFile:
 		f.latch.loseLog(int(f.logs.Add(1)), f.latch.err()) // what goes into the shadow is not durable
 	}
@@ -150,7 +157,7 @@ func (f *latchFS) change(name string, op func() error) error {
 // opening fails, it takes the caches away which the jobs read through, and on their goroutines no recover of
 // ours reaches the panic; so they end here instead.
 func (f *latchFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
-	if f.kind(name) == tableFile {
+	if k := f.kind(name); k == tableFile || k == valueFile {
 		if !f.latch.awaitOpened() {
 			runtime.Goexit()
 		}

@@ -6,8 +6,6 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/glimdb/db/internal/testkit"
 	"github.com/glimdb/db/kv"
 )
@@ -29,7 +27,7 @@ func TestMain(m *testing.M) {
 		fmt.Println("alive")
 		return
 	}
-	goleak.VerifyTestMain(m)
+	testkit.VerifyNoLeaks(m)
 }
 
 func hold(dir string) {

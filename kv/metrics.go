@@ -14,6 +14,10 @@ type Metrics struct {
 	MemTables     int64
 	// Levels now, from the newest data to the oldest.
 	Levels [7]LevelMetrics
+	// ValueFiles now, which hold long values apart from their keys, their bytes, and those of them that no key
+	// refers to any more; bytes written to such files by flushes and compactions, rewriting included.
+	ValueFiles                                    uint64
+	ValueBytes, ValueBytesDead, ValueBytesWritten uint64
 	// DiskBytes is what the store occupies now: tables, logs, and files about to be removed.
 	DiskBytes uint64
 	// Log: bytes that commits handed over, bytes written, and bytes that a reopening would replay now.
@@ -44,7 +48,7 @@ func (m *Metrics) WriteAmplification() float64 {
 	if m.LogBytesIn == 0 {
 		return 0
 	}
-	n := m.LogBytesWritten
+	n := m.LogBytesWritten + m.ValueBytesWritten
 	for _, l := range m.Levels {
 		n += l.BytesWritten
 	}
@@ -66,6 +70,10 @@ func (s *Store) Metrics() (Metrics, error) {
 		LogBytesIn: e.WAL.BytesIn, LogBytesWritten: e.WAL.BytesWritten, LogBytes: e.WAL.Size,
 		Flushes: e.Flush.Count, Compactions: e.Compact.Count, CompactionsFailed: e.Compact.FailedCount,
 		CompactionDebtBytes: e.Compact.EstimatedDebt,
+	}
+	m.ValueFiles, m.ValueBytes, m.ValueBytesWritten = e.BlobFiles.LiveCount, e.BlobFiles.LiveSize, s.fs.values.Load()
+	if e.BlobFiles.ReferencedValueSize < e.BlobFiles.ValueSize {
+		m.ValueBytesDead = e.BlobFiles.ValueSize - e.BlobFiles.ReferencedValueSize
 	}
 	for i := range e.Levels {
 		l := &e.Levels[i]

@@ -49,6 +49,7 @@ func (s *Store) start(dir string, o Options) (err error) {
 	po.FS = s.fs
 	po.Logger = s.latch
 	po.EventListener = s.events()
+	po.Experimental.ValueSeparationPolicy = s.separation.policy
 	compactions := newScheduler(func() bool { return s.latch.failure() != nil })
 	po.Experimental.CompactionScheduler = compactions
 	defer func() {

@@ -126,8 +126,6 @@ func (o Options) engine() *pebble.Options {
 		L0CompactionThreshold: 2,
 		FormatMajorVersion:    pebble.FormatNewest,
 	}
-	// Values stay with their keys. Files of their own for large ones would halve what vectors cost to write, but
-	// the engine, up to v2.1.7, crashes when such a file cannot be written: a full disk would end the process (P5).
 	// One at a time; which one, and when, is scheduler's to say.
 	po.CompactionConcurrencyRange = func() (lower, upper int) { return 1, 1 }
 	if o.BloomBits > 0 {

@@ -25,6 +25,7 @@ type Store struct {
 	latch    *latch
 	fs       *latchFS
 	rows     *rowCache
+	separation
 	throttle *throttle
 	handles  *handles
 	log      *slog.Logger

@@ -126,6 +126,13 @@ func (s *Store) events() *pebble.EventListener {
 		// A flush or a compaction failed, and would fail again: not always by the hand of latchFS, which lets
 		// reads fail as they do.
 		BackgroundError: func(err error) { s.latch.set(fmt.Errorf("background job: %w", err)) },
+		// The engine would try this job again and again, too, and tells nobody else of it.
+		BlobFileRewriteEnd: func(i pebble.BlobFileRewriteInfo) {
+			if i.Err != nil && !errors.Is(i.Err, pebble.ErrCancelledCompaction) {
+				s.latch.set(fmt.Errorf("background job: %w", i.Err))
+			}
+			s.throttle.poke()
+		},
 		DataCorruption: func(i pebble.DataCorruptionInfo) {
 			s.latch.set(fmt.Errorf("corrupt file %s: %w", filepath.Base(i.Path), i.Details))
 		},

@@ -77,7 +77,7 @@ func TestBytesWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := float64(m.LogBytesWritten)
+	told := float64(m.LogBytesWritten + m.ValueBytesWritten)
 	for _, l := range m.Levels {
 		told += float64(l.BytesWritten)
 	}

@@ -12,14 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/glimdb/db/internal/testkit"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/wal"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.VerifyNoLeaks(m) }
 
 // newLog opens a log over an in-memory store; both are closed at the end of the test.
 func newLog(t testing.TB) (*kv.Store, *wal.Log) {

@@ -77,7 +77,7 @@ func persist(ctx context.Context, s *session) (err error) {
 		return err
 	}
 	written := func(upTo int) float64 {
-		bytes := m.LogBytesWritten
+		bytes := m.LogBytesWritten + m.ValueBytesWritten
 		for _, l := range m.Levels[:upTo] {
 			bytes += l.BytesWritten
 		}
@@ -87,8 +87,8 @@ func persist(ctx context.Context, s *session) (err error) {
 	got.mid = 100 * (whole - indexing).Seconds() / indexing.Seconds()
 	s.report("processor time of all but indexing, share of indexing", "%", got, noMoreThan(10))
 	s.report("write amplification: bytes written over bytes of rows", "×", single(written(len(m.Levels))), noMoreThan(2.8))
-	s.report("of these, log", "×", single(written(0)), bar{})
-	s.report("log and first level", "×", single(written(1)), bar{})
+	s.report("of these, log and values", "×", single(written(0)), bar{})
+	s.report("log, values and first level", "×", single(written(1)), bar{})
 	return nil
 }
 

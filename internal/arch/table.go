@@ -118,5 +118,5 @@ var confined = []struct {
 	{"github.com/coder/hnsw", words("bench"), false, "a peer to measure against, not a part"},
 	{"github.com/rogpeppe", nil, true, "a test tool"},
 	{"pgregory.net/rapid", nil, true, "a test tool"},
-	{"go.uber.org/goleak", nil, true, "a test tool"},
+	{"go.uber.org/goleak", words("internal/testkit"), true, "a test tool"},
 }
