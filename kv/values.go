@@ -18,7 +18,7 @@ const (
 	separateFrom = 1 << 10
 	// separateDepth is the number of files of values that one stretch of a table may refer to before a compaction
 	// writes these values anew, side by side: reading a range jumps between so many files.
-	separateDepth = 8
+	separateDepth = 32
 	// garbageShare is the share of all separated bytes that nothing refers to from which the files with most of it
 	// are written anew.
 	garbageShare = 0.25
