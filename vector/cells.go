@@ -182,7 +182,7 @@ func (x *Cells) Search(ctx context.Context, r kv.Reader, q []float32, cells []ui
 	near.gather(v, batch[:n], t.admit)
 	compared += n
 	t.s.slots = v.slots(t.s.slots[:0])
-	if err := t.score(ctx); err != nil {
+	if err := t.score(ctx, o.K); err != nil {
 		return nil, 0, err
 	}
 	slices.SortFunc(t.s.hits, order)

@@ -50,7 +50,7 @@ func (c *Collection) Range(ctx context.Context, r kv.Reader, q []float32, o Rang
 	plan, _ := t.exactPlan()
 	t.sift(v, plan)
 	t.s.slots = v.slots(t.s.slots)
-	if err := t.score(ctx); err != nil {
+	if err := t.score(ctx, len(t.s.slots)); err != nil {
 		return RangeResult{}, err
 	}
 	t.staged()

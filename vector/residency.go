@@ -168,7 +168,7 @@ func (t *search) read(ctx context.Context, slots []uint32) (err error) {
 		if _, err := decodeRow(cur.Value(), row); err != nil {
 			return err
 		}
-		t.hit(slot, row)
+		t.found(slot, row)
 		last = ord
 	}
 	return nil

@@ -105,7 +105,14 @@ type scratch struct {
 	sieve *sieve
 	vec   []float32
 	slots []uint32
+	found []scored
 	hits  []Hit
+}
+
+// scored is a slot whose row was compared.
+type scored struct {
+	score float32
+	slot  uint32
 }
 
 func (c *Collection) getScratch(p *Points) *scratch {
@@ -113,7 +120,7 @@ func (c *Collection) getScratch(p *Points) *scratch {
 	if s == nil || s.probe.p != p {
 		s = &scratch{probe: p.NewProbe(), vec: make([]float32, c.config.Dim)}
 	}
-	s.slots, s.hits = s.slots[:0], s.hits[:0]
+	s.slots, s.found, s.hits = s.slots[:0], s.found[:0], s.hits[:0]
 	return s
 }
 
@@ -257,7 +264,7 @@ func (t *search) slots(ctx context.Context) error {
 	if c.plan < PlanIndex {
 		t.exact(c.plan, t.o.K)
 	}
-	return t.score(ctx)
+	return t.score(ctx, t.o.K)
 }
 
 // exact leaves the candidates among all admitted slots in s.slots: those of them that can be among the k best.
@@ -326,8 +333,28 @@ func (t *search) index(c choice) (bool, error) {
 // rowsAhead is how many rows before its turn a row is asked for: it then comes while others are compared.
 const rowsAhead = 2
 
-// score turns the slots into hits.
-func (t *search) score(ctx context.Context) error {
+// score compares the rows of the slots and makes hits of the k best, and of those that score as the last of them does.
+func (t *search) score(ctx context.Context, k int) error {
+	if err := t.compare(ctx); err != nil {
+		return err
+	}
+	found := t.s.found
+	if k < len(found) {
+		slices.SortFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+		least := found[k-1].score
+		for k < len(found) && found[k].score == least {
+			k++
+		}
+		found = found[:k]
+	}
+	for _, f := range found { // ids are scattered in memory: only those that are wanted
+		t.s.hits = append(t.s.hits, Hit{ID: t.g.points.ID(f.slot), Score: f.score})
+	}
+	return nil
+}
+
+// compare leaves the scores of the slots in s.found.
+func (t *search) compare(ctx context.Context) error {
 	for i, slot := range t.s.slots {
 		row := t.g.points.Vector(slot)
 		if row == nil {
@@ -336,13 +363,13 @@ func (t *search) score(ctx context.Context) error {
 		if next := i + rowsAhead; next < len(t.s.slots) {
 			simd.PrefetchRow(t.g.points.Vector(t.s.slots[next]))
 		}
-		t.hit(slot, row)
+		t.found(slot, row)
 	}
 	return nil
 }
 
-func (t *search) hit(slot uint32, row []float32) {
-	t.s.hits = append(t.s.hits, Hit{ID: t.g.points.ID(slot), Score: t.s.probe.score(row)})
+func (t *search) found(slot uint32, row []float32) {
+	t.s.found = append(t.s.found, scored{t.s.probe.score(row), slot})
 }
 
 // staged scores the vectors that the searched batch adds.

@@ -148,7 +148,7 @@ func (s *sample) tally(ctx context.Context) (tally, error) {
 	t.s.probe.Set(s.vec)
 	plan, _ := t.exactPlan()
 	t.exact(plan, t.o.K)
-	if err := t.score(ctx); err != nil {
+	if err := t.score(ctx, t.o.K); err != nil {
 		return tally{}, err
 	}
 	slices.SortFunc(t.s.hits, order)
