@@ -104,21 +104,14 @@ func (s *state) mayCluster() error {
 	return s.mayEmbed()
 }
 
-// summaryTokens is the length of the extract of a cluster: three to five sentences.
-const summaryTokens = 120
-
 // openClusters reads the clusters of the workspace.
 func (s *state) openClusters() (err error) {
-	extract, err := index.NewExtractive(index.ExtractiveOptions{MaxTokens: summaryTokens, Tokenizer: s.models.tokenizer})
-	if err != nil {
-		return err
-	}
 	snap, err := s.log.View()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
-	c := cluster.Config{Updater: s, Vectors: s.vectors, Workspace: s.name, Extract: extract,
+	c := cluster.Config{Updater: s, Vectors: s.vectors, Workspace: s.name,
 		Embedder: s.models.present, Now: s.opts.Now, Logger: s.opts.Logger}
 	if _, offline := s.models.summarizer.(*index.Extractive); !offline {
 		c.Model = s.models.summarizer

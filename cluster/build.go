@@ -155,7 +155,7 @@ func (l *Layer) summarizer(o Options) string {
 	case o.Summary == SummaryNone:
 		return ""
 	case l.cfg.Model == nil || o.Summary == SummaryExtractive:
-		return l.cfg.Extract.ID()
+		return rankerID
 	}
 	return l.cfg.Model.ID()
 }

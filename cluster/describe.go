@@ -203,7 +203,7 @@ func (l *Layer) text(r kv.Reader, id string) (string, error) {
 // summaryKind is what summarisers are told that they write about.
 const summaryKind = "topic"
 
-// summarise writes the summary: sentences of the representatives, and what a model makes of these or of the whole.
+// summarise writes the summary: the core sentences of the representatives, or what a model makes of these or of the whole.
 func (l *Layer) summarise(ctx context.Context, r kv.Reader, t *topic, o Options) error {
 	if o.Summary == SummaryNone {
 		return nil
@@ -225,21 +225,13 @@ func (l *Layer) summarise(ctx context.Context, r kv.Reader, t *topic, o Options)
 	if o.Summary == SummaryExtractive {
 		model = nil
 	}
-	name := t.title()
 	if model == nil || o.Summary == SummaryHybrid {
-		short, err := l.cfg.Extract.Summarize(ctx, summaryKind, name, texts)
-		if err != nil {
-			return fmt.Errorf("extract sentences of cluster %d: %w", t.c.ID, err)
-		}
-		if t.note.Summary = strings.TrimSpace(short); model == nil {
+		texts = coreSentences(texts)
+		if t.note.Summary = strings.Join(texts, " "); model == nil || len(texts) == 0 {
 			return nil
 		}
-		texts = texts[:0]
-		for _, s := range lexical.Sentences(short) {
-			texts = append(texts, short[s.Start:s.End])
-		}
 	}
-	s, err := model.Summarize(ctx, summaryKind, name, texts)
+	s, err := model.Summarize(ctx, summaryKind, t.title(), texts)
 	if err != nil {
 		return fmt.Errorf("summarise cluster %d: %w", t.c.ID, err)
 	}

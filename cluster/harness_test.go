@@ -72,7 +72,7 @@ func (s *store) open() (err error) {
 	if err != nil {
 		return err
 	}
-	s.layer, err = Open(snap, Config{Updater: s.log, Vectors: s.vectors, Workspace: ws, Extract: first{}, Model: s.model,
+	s.layer, err = Open(snap, Config{Updater: s.log, Vectors: s.vectors, Workspace: ws, Model: s.model,
 		Embedder: func() llm.Embedder { return emb }, Now: func() time.Time { return time.Unix(1, 0) }})
 	s.closed = false
 	return err
@@ -93,15 +93,6 @@ func (s *store) reopen() {
 		s.t.Fatal(err)
 	}
 	s.check()
-}
-
-// first is a summariser that keeps the beginning of the first text.
-type first struct{}
-
-func (first) ID() string { return "first" }
-
-func (first) Summarize(_ context.Context, _, _ string, fragments []string) (string, error) {
-	return fragments[0][:min(len(fragments[0]), 80)], nil
 }
 
 func (s *store) view() *kv.Snapshot {

@@ -35,10 +35,10 @@ type Config struct {
 	Workspace string
 	// Embedder returns the one of the stored vectors, which may change.
 	Embedder func() llm.Embedder
-	// Extract picks sentences; Model writes summaries, nil: there is no model.
-	Extract, Model Summarizer
-	Now            func() time.Time // nil: time.Now
-	Logger         *slog.Logger     // nil discards
+	// Model writes summaries; nil: they are sentences of the chunks.
+	Model  Summarizer
+	Now    func() time.Time // nil: time.Now
+	Logger *slog.Logger     // nil discards
 }
 
 // Layer is the navigation layer of one workspace. Safe for concurrent use.

@@ -45,12 +45,11 @@ func (o Options) outgrown(n int) Options {
 // SummaryMode tells how clusters are described.
 type SummaryMode string
 
-// The modes. Every one but SummaryNone begins with sentences of the representatives; without a chat model all are
-// SummaryExtractive.
+// The modes. Every one but SummaryNone is about the representatives; without a chat model all are SummaryExtractive.
 const (
-	SummaryExtractive SummaryMode = "extractive" // whole sentences of the texts
+	SummaryExtractive SummaryMode = "extractive" // up to five whole sentences of theirs, by TextRank
 	SummaryGenerative SummaryMode = "generative" // the model reads the representatives
-	SummaryHybrid     SummaryMode = "hybrid"     // the model reads the extracted sentences: the default
+	SummaryHybrid     SummaryMode = "hybrid"     // the model polishes the extracted sentences: the default
 	SummaryNone       SummaryMode = "none"       // keywords only
 )
 
