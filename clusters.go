@@ -55,7 +55,8 @@ func (d *DB) ClusterMembers(ctx context.Context, id uint32) ([]string, error) {
 }
 
 // TendClusters does now what is due, and would be done in the background: it merges clusters that have become small, splits
-// large and wide ones, describes anew those that have changed, and builds all anew once the chunks have doubled. A summary
+// large and wide ones, describes anew those that have changed, and builds all anew once the chunks have doubled, or routed
+// questions find less than they did (cluster.Monitored). A summary
 // model is asked again where the clusters were built with one.
 func (d *DB) TendClusters(ctx context.Context) (cluster.TendReport, error) {
 	return d.tend(ctx, writes)
@@ -112,7 +113,7 @@ func (s *state) openClusters() (err error) {
 	}
 	defer func() { err = errors.Join(err, snap.Close()) }()
 	c := cluster.Config{Updater: s, Vectors: s.vectors, Workspace: s.name,
-		Embedder: s.models.present, Now: s.opts.Now, Logger: s.opts.Logger}
+		Embedder: s.models.present, RecallSample: s.opts.Vectors.RecallSample, Now: s.opts.Now, Logger: s.opts.Logger}
 	if _, offline := s.models.summarizer.(*index.Extractive); !offline {
 		c.Model = s.models.summarizer
 	}
@@ -144,6 +145,18 @@ func (s *state) tendClusters() {
 			}
 		}
 	})
+}
+
+// watchClusters repeats routed searches in the background where Options ask for it, until the state ends.
+func (s *state) watchClusters() {
+	if s.opts.Vectors.RecallSample == 0 {
+		return
+	}
+	s.life.mu.Lock()
+	defer s.life.mu.Unlock()
+	if !s.life.closed {
+		s.life.work.Go(func() { s.clusters.Watch(s.ctx) })
+	}
 }
 
 // present is the embedder as it is now.

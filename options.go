@@ -107,7 +107,8 @@ type VectorOptions struct {
 	ExactBytes int64
 	// RecallSample is the share of index searches, 0 to 1, that are repeated exactly in the background, with at
 	// most a tenth of the time of one core, for the estimates of recall in Stats; 0: none. Searches with a
-	// predicate and in updates are not. It may differ on every Open.
+	// predicate and in updates are not. Searches that are routed by topic clusters are sampled likewise, in each workspace
+	// (cluster.Monitored). It may differ on every Open.
 	RecallSample float64
 	// MemoryBytes bounds the float32 rows (4 bytes a dimension and vector) that stay in memory, of all
 	// collections together; 0: all of them. Where they are more, the largest collections keep only codes or

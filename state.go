@@ -80,6 +80,7 @@ func (s *state) open(ctx context.Context) error {
 		return err
 	}
 	s.tendClusters()
+	s.watchClusters()
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	iofs "io/fs"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/glimdb/db/cluster"
 	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/internal/record"
@@ -27,6 +28,8 @@ type Stats struct {
 	VectorBytes int64 `json:"vector_bytes"`
 	// Collections are the vector collections by name, the documents' own included.
 	Collections map[string]vector.Stats `json:"collections,omitempty"`
+	// Routing is how much questions routed by topic clusters find; nil without VectorOptions.RecallSample, or before the first.
+	Routing *cluster.Monitored `json:"routing,omitempty"`
 	// Postings tell what full-text search covers.
 	Postings index.Tended `json:"postings"`
 	// Models are those in use. Stored are those that the documents were indexed with; only they can be used
@@ -67,6 +70,9 @@ func (d *DB) Stats(ctx context.Context) (Stats, error) {
 		}
 		if s.Postings, err = w.pipe.Tended(r); err != nil {
 			return s, err
+		}
+		if n := w.clusters.Current(); n != nil {
+			s.Routing = n.Monitored()
 		}
 		if s.Caches, err = w.caches(r); err != nil {
 			return s, err

@@ -225,79 +225,94 @@ func BenchmarkRouting(b *testing.B) {
 	}
 }
 
-// BenchmarkRoutingUpkeep puts rows one at a time into clusters made of a tenth of them, deletes half, and compares what
-// is found with clusters made anew.
+// BenchmarkRoutingUpkeep puts rows one at a time into clusters that were made of a few, tended whenever a commit asks for it
+// as the background does, deletes half of them, and compares what is found with clusters made anew, each with limits tuned
+// at that time.
 func BenchmarkRoutingUpkeep(b *testing.B) {
-	const n = 10_000
-	rows, questions := parted(clustered(4, n+routedQuestions, 128))
-	s := openRouted(b, rows[:n/10])
-	build := func() {
-		if _, err := s.layer.Build(b.Context(), cluster.Options{Summary: cluster.SummaryNone, Centroid: cluster.CentroidMean, K: 100}); err != nil {
-			b.Fatal(err)
-		}
+	const least = 0.97 // of the recall of clusters made anew
+	for _, n := range []int{10_000, 50_000} {
+		b.Run(fmt.Sprintf("%dx128", n), func(b *testing.B) {
+			rows, questions := parted(clustered(4, n+routedQuestions, 128))
+			s := openRouted(b, rows[:1000])
+			s.build(b)
+			rebuilt := 0
+			for i := 1000; i < n; i++ {
+				s.put(b, rows[i:i+1], i)
+				rebuilt += s.tendIfDue(b)
+			}
+			inserted := s.found(b, questions)
+			s.build(b)
+			fresh := s.found(b, questions)
+			for i := 0; i < n; i += 2 {
+				if _, err := s.log.Update(b.Context(), "delete", nil, func(batch *kv.Batch) error {
+					return s.coll.Delete(batch, record.ChunkID(fmt.Sprintf("d%07d", i), 0))
+				}); err != nil {
+					b.Fatal(err)
+				}
+				s.tendIfDue(b)
+			}
+			deleted := s.found(b, questions)
+			s.build(b)
+			half := s.found(b, questions)
+			for b.Loop() { // what there is to tell was measured above
+				s.layer.Current().K()
+			}
+			b.ReportMetric(inserted.recall/fresh.recall, "inserted/fresh")
+			b.ReportMetric(deleted.recall/half.recall, "deleted/fresh")
+			tell := func(r routed, of int) string {
+				return fmt.Sprintf("recall %.4f comparing %.2f%%", r.recall, 100*r.compared/float64(of))
+			}
+			b.Logf("%d inserts one by one, %d rebuilds: %s, made anew %s; %d deletes one by one: %s, made anew %s",
+				n-1000, rebuilt, tell(inserted, n), tell(fresh, n), n/2, tell(deleted, n/2), tell(half, n/2))
+			if inserted.recall < least*fresh.recall || deleted.recall < least*half.recall {
+				b.Errorf("upkeep loses recall: %.4f of %.4f, %.4f of %.4f", inserted.recall, fresh.recall, deleted.recall, half.recall)
+			}
+		})
 	}
-	build()
-	lim := s.layer.Current().Limits()
-	recall := func() float64 {
-		view, err := s.log.View()
+}
+
+func (s *routedStore) build(b *testing.B) {
+	b.Helper()
+	if _, err := s.layer.Build(b.Context(), cluster.Options{Summary: cluster.SummaryNone, Centroid: cluster.CentroidMean}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// tendIfDue does what a commit has left to do, and tells how often that was to build anew.
+func (s *routedStore) tendIfDue(b *testing.B) int {
+	b.Helper()
+	select {
+	case <-s.layer.Wake():
+		rep, err := s.layer.Tend(b.Context())
 		if err != nil {
 			b.Fatal(err)
 		}
-		defer view.Close()
-		want := make([][]vector.Hit, len(questions))
-		for i, q := range questions {
-			if want[i], err = s.coll.Search(b.Context(), view, q, vector.SearchOptions{K: routedK, Exact: true}); err != nil {
-				b.Fatal(err)
-			}
+		if rep.Rebuilt {
+			return 1
 		}
-		return askedBy(b, questions, want, s.route(b, view)).recall
+	default:
 	}
-	tend := func() {
-		for range 20 { // as the background does, again and again
-			if rep, err := s.layer.Tend(b.Context()); err != nil {
-				b.Fatal(err)
-			} else if rep == (cluster.TendReport{}) {
-				break
-			}
-		}
+	return 0
+}
+
+// found is what routed questions find, and compare, under limits that are tuned first.
+func (s *routedStore) found(b *testing.B, questions [][]float32) routed {
+	b.Helper()
+	if _, err := s.layer.Tune(b.Context(), cluster.TuneOptions{}); err != nil {
+		b.Fatal(err)
 	}
-	tune := func() {
-		if _, err := s.layer.Tune(b.Context(), cluster.TuneOptions{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	for i := n / 10; i < n; i++ {
-		s.put(b, rows[i:i+1], i)
-	}
-	untended := recall()
-	tend()
-	tune()
-	kept := recall()
-	_, err := s.log.Update(b.Context(), "delete", nil, func(batch *kv.Batch) error {
-		for i := 0; i < n; i += 2 {
-			if err := s.coll.Delete(batch, record.ChunkID(fmt.Sprintf("d%07d", i), 0)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	view, err := s.log.View()
 	if err != nil {
 		b.Fatal(err)
 	}
-	tend()
-	halved := recall()
-	build()
-	fresh := recall()
-	for b.Loop() {
-		_ = lim
+	defer view.Close()
+	want := make([][]vector.Hit, len(questions))
+	for i, q := range questions {
+		if want[i], err = s.coll.Search(b.Context(), view, q, vector.SearchOptions{K: routedK, Exact: true}); err != nil {
+			b.Fatal(err)
+		}
 	}
-	b.ReportMetric(kept, "recall-kept")
-	b.ReportMetric(halved, "recall-halved")
-	b.ReportMetric(fresh, "recall-fresh")
-	b.Logf("after %d single inserts %.4f untended, %.4f tended; after deleting half %.4f; built anew %.4f", n-n/10, untended, kept, halved, fresh)
-	if kept < 0.97*fresh || halved < 0.97*fresh {
-		b.Errorf("upkeep loses recall: %.4f and %.4f of %.4f", kept, halved, fresh)
-	}
+	return askedBy(b, questions, want, s.route(b, view))
 }
 
 // scattered are n vectors without any structure.

@@ -108,7 +108,7 @@ func (b *builder) cluster(ctx context.Context) error {
 	}
 	b.head = head{Generation: max(old.Generation, b.l.last()) + 1, Collection: b.coll.Born(), Data: b.view.LSN(), Model: cfg.Model, Dim: cfg.Dim,
 		Trained: f.Len(), K: b.part.k, Next: uint32(b.part.k + 1), BuiltAt: b.l.cfg.Now().Unix(), Options: b.o}
-	b.nav = &Navigation{head: b.head, clusters: clusters, coll: b.coll}
+	b.nav = &Navigation{head: b.head, clusters: clusters, coll: b.coll, seen: b.l.watch.newSeen(0)}
 	b.nav.count()
 	b.rep.Clustering = b.l.cfg.Now().Sub(began)
 	return f.Err()

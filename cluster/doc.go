@@ -3,9 +3,9 @@
 //
 // A Layer builds it offline (Build: k-means over the chunk vectors, or density; representatives, summaries, keywords;
 // measured before it is used), stores it as one generation that takes its place in one commit, keeps it up with every
-// commit that puts or deletes chunks, and mends it in the background (Tend: split, merge, new summaries, rebuild). When to
-// route, and when not to trust the route, is the reader's business (package query). It finds no chunks by text, calls no
-// model in the writer turn, and changes nothing that a query without routing would see.
+// commit that puts or deletes chunks, and mends it in the background (Tend: split, merge, new summaries, rebuild; Watch: what
+// routed questions find). When to route, and when not to trust the route, is the reader's business (package query). It finds
+// no chunks by text, calls no model in the writer turn, and changes nothing that a query without routing would see.
 //
 // A Navigation is one state of a generation and never changes. Each vector is in one cluster, and with replicas in
 // further ones whose centroids are nearly as near; cluster 0 has no centroid and is always searched: what density finds to

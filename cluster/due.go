@@ -68,7 +68,7 @@ func (n *Navigation) due() duties {
 	}
 	grown := n.total >= rebuildTimes*max(n.head.Trained, rebuildFrom)
 	uneven := n.total != n.head.Trained && n.k > 1 && float64(largest) > imbalance*mean && n.head.Options.Method == KMeans && n.grew(largest)
-	if grown || uneven {
+	if grown || uneven || n.seen.lost() {
 		return duties{[]duty{{taskRebuild, 0}}}
 	}
 	slices.Sort(spreads)

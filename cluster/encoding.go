@@ -53,6 +53,7 @@ type head struct {
 	Options    Options `json:"options"`
 	Quality    Quality `json:"quality"`
 	Limits     Limits  `json:"limits"`
+	First      float64 `json:"first,omitempty"` // recall of the first routed questions under Limits; 0: not known
 }
 
 func (h *head) encode() ([]byte, error) { return json.Marshal(h) }

@@ -27,6 +27,8 @@ type Info struct {
 	// Pays: routing is worth it, as Quality measures it.
 	Pays   bool   `json:"pays"`
 	Limits Limits `json:"limits"`
+	// Monitored is how much routed questions find, where a sample of them is watched; nil: nothing is known.
+	Monitored *Monitored `json:"monitored,omitempty"`
 	// Due is what Tend has to do.
 	Due      []string `json:"due"`
 	Clusters []Topic  `json:"clusters"`
@@ -53,7 +55,7 @@ func (n *Navigation) Info() Info {
 	h := n.head
 	i := Info{Generation: h.Generation, Data: h.Data, LSN: n.lsn, BuiltAt: time.Unix(h.BuiltAt, 0).UTC(), Model: h.Model, Dim: h.Dim,
 		Summarizer: h.Summarizer, Chunks: n.total, Trained: h.Trained, Options: h.Options, Quality: h.Quality, Pays: h.Quality.Pays(),
-		Limits: h.Limits.WithDefaults(), Due: []string{}, Clusters: []Topic{}}
+		Limits: h.Limits.WithDefaults(), Monitored: n.Monitored(), Due: []string{}, Clusters: []Topic{}}
 	for _, d := range n.due().list {
 		i.Due = append(i.Due, d.String())
 	}

@@ -36,15 +36,18 @@ type Config struct {
 	// Embedder returns the one of the stored vectors, which may change.
 	Embedder func() llm.Embedder
 	// Model writes summaries; nil: they are sentences of the chunks.
-	Model  Summarizer
-	Now    func() time.Time // nil: time.Now
-	Logger *slog.Logger     // nil discards
+	Model Summarizer
+	// RecallSample is the share of routed searches, 0 to 1, that Watch repeats exactly.
+	RecallSample float64
+	Now          func() time.Time // nil: time.Now
+	Logger       *slog.Logger     // nil discards
 }
 
 // Layer is the navigation layer of one workspace. Safe for concurrent use.
 type Layer struct {
-	cfg Config
-	nav atomic.Pointer[Navigation]
+	cfg   Config
+	watch *watch
+	nav   atomic.Pointer[Navigation]
 
 	work chan struct{} // holds a token while a Build, Tend, Tune or Drop runs
 	wake chan struct{}
@@ -65,7 +68,7 @@ func Open(r kv.Reader, c Config) (*Layer, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	l := &Layer{cfg: c, work: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
+	l := &Layer{cfg: c, watch: newWatch(c.RecallSample), work: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
 	n, err := l.load(r)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: open: %w", err)
@@ -117,7 +120,8 @@ func (l *Layer) load(r kv.Reader) (*Navigation, error) {
 	if coll == nil || !h.of(coll) {
 		return nil, nil
 	}
-	n := &Navigation{head: h, lsn: r.LSN(), since: h.Since, clusters: make([]*Cluster, h.Next), coll: coll, cells: coll.NewCells()}
+	n := &Navigation{head: h, lsn: r.LSN(), since: h.Since, clusters: make([]*Cluster, h.Next), coll: coll, cells: coll.NewCells(),
+		seen: l.watch.newSeen(h.First)}
 	err = l.each(r, kindSum, h.Generation, func(key, value []byte) error {
 		cell, err := cellOf(key, h.Next)
 		if err != nil {

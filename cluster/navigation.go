@@ -21,6 +21,7 @@ type Navigation struct {
 	coll     *vector.Collection
 	cells    *vector.Cells
 	terms    map[string][]posting
+	seen     *seen
 }
 
 // Cluster is a topic: vectors with a centroid and a description. Cluster 0 has neither; it is always searched.
@@ -217,7 +218,7 @@ func (n *Navigation) Fits(r kv.Reader, coll *vector.Collection, model string, di
 
 // with returns the navigation after a commit that changed some clusters.
 func (n *Navigation) with(lsn kv.LSN, h head, changed []*Cluster) *Navigation {
-	out := &Navigation{head: h, lsn: lsn, since: max(n.since, h.Since), clusters: slices.Clone(n.clusters), coll: n.coll, cells: n.cells, terms: n.terms}
+	out := &Navigation{head: h, lsn: lsn, since: max(n.since, h.Since), clusters: slices.Clone(n.clusters), coll: n.coll, cells: n.cells, terms: n.terms, seen: n.seen}
 	described := false
 	for _, c := range changed {
 		for len(out.clusters) <= int(c.ID) {

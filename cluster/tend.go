@@ -24,7 +24,8 @@ type TendReport struct {
 // Tend does what changes of documents have made due (Info.Due): clusters that have become small send their members to the
 // next nearest; large and wide ones are split in two, and the vectors around them looked at again (LIRE; Xu and others,
 // "SPFresh", 2023); outdated descriptions are made anew, the old ones staying until then; and a generation that has
-// doubled is built anew with its own options, but by k-means when the method does not take so many. Each is a commit of its own, planned on a view, that leaves alone what
+// doubled, or by which questions find less than they did (Monitored), is built anew with its own options, but by k-means
+// when the method does not take so many. Each is a commit of its own, planned on a view, that leaves alone what
 // another commit changed meanwhile. Queries and documents go on. Without clusters it does nothing.
 func (l *Layer) Tend(ctx context.Context) (rep TendReport, err error) {
 	if err := l.begin(ctx); err != nil {

@@ -155,20 +155,30 @@ func table(probes []probe, n *Navigation, most int) (out []TunePoint) {
 	return out
 }
 
-// setLimits puts limits in force.
+// setLimits puts limits in force, under which routed questions are watched anew.
 func (l *Layer) setLimits(ctx context.Context, lim Limits) error {
+	return l.setHead(ctx, func(n *Navigation, h *head) bool {
+		h.Limits, h.First = lim, 0
+		n.seen = l.watch.newSeen(0)
+		return true
+	})
+}
+
+// setHead commits a change of the head, made on a copy of the present navigation; change returns false to leave it at that.
+func (l *Layer) setHead(ctx context.Context, change func(n *Navigation, h *head) bool) error {
 	_, err := l.cfg.Updater.Update(ctx, ChangeKind, nil, func(b *kv.Batch) error {
 		n := l.nav.Load()
 		if n == nil {
 			return ErrNone
 		}
-		h := n.head
-		h.Limits = lim
-		v, err := h.encode()
+		next := n.with(n.lsn, n.head, nil)
+		if !change(next, &next.head) {
+			return nil
+		}
+		v, err := next.head.encode()
 		if err != nil {
 			return err
 		}
-		next := n.with(n.lsn, h, nil)
 		b.OnCommit(func(kv.LSN) { l.nav.Store(next) })
 		return b.Set(headKey(l.cfg.Workspace), v)
 	})

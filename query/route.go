@@ -101,6 +101,9 @@ func (q *run) byCluster(ctx context.Context, r *reader, s searches, l *leg, t *t
 		return nil, false, nil
 	}
 	l.routed.Used = true
+	if o := q.opt.Routing; r.sel == nil && !o.HyDE && (o.Mode == RoutingVector || o.Mode == RoutingAuto) && p.lim == p.nav.Limits().WithDefaults() {
+		p.nav.Routed(r.snap, s.queryVector, q.routedOptions(), hits)
+	}
 	return hits, true, nil
 }
 
@@ -248,8 +251,7 @@ func (q *run) searchClusters(ctx context.Context, r *reader, v []float32, p rout
 		title, size := p.nav.Title(s.ID)
 		l.routed.Clusters = append(l.routed.Clusters, RoutedCluster{s, title, size})
 	}
-	least := q.opt.CosineThreshold.Or(defaultCosine)
-	o := vector.SearchOptions{K: q.opt.ChunkTopK, MinScore: &least}
+	o := q.routedOptions()
 	hits, scanned, err := p.nav.Search(ctx, r.snap, v, ids, o)
 	l.routed.Scanned = scanned
 	if err != nil || r.sel == nil {
@@ -259,6 +261,12 @@ func (q *run) searchClusters(ctx context.Context, r *reader, v []float32, p rout
 	o.Set = r.sel.set(r.chunks, r.nameOf(r.chunks))
 	hits, _, err = p.nav.Search(ctx, r.snap, v, ids, o)
 	return hits, err
+}
+
+// routedOptions are those of a search within clusters.
+func (q *run) routedOptions() vector.SearchOptions {
+	least := q.opt.CosineThreshold.Or(defaultCosine)
+	return vector.SearchOptions{K: q.opt.ChunkTopK, MinScore: &least}
 }
 
 // chunkHits searches the chunk index as Options.Routing asks.

@@ -117,6 +117,12 @@ what is due. With a number it shows that cluster: keywords, summary, the passage
 				}
 				a.out.printf("%s of %s, made from commit %d\n", count(len(i.Clusters), "cluster"), count(i.Chunks, "passage"), i.Data)
 				a.quality(i)
+				if m := i.Monitored; m != nil && m.Queries > 0 {
+					a.out.printf("  questions routed of late find %.1f%% (%s)\n", 100*m.Recall, count(m.Queries, "question"))
+				}
+				if m := i.Monitored; m != nil && m.First > 0 {
+					a.out.printf("  the first questions watched found %.1f%%; 3 points less of late make a rebuild due\n", 100*m.First)
+				}
 				if len(i.Due) > 0 {
 					a.out.printf("  due: %s\n", strings.Join(i.Due, ", "))
 				}
