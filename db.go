@@ -195,11 +195,11 @@ func (d *DB) Settle(ctx context.Context) error {
 }
 
 // Compact gives back what deleted and replaced data still takes, in memory and on disk: vectors of the workspaces in
-// memory as vector.Collection.Compact does, then every key of every workspace. It costs reading and writing the whole database once, beside
+// memory as vector.Collection.Compact does, postings of this workspace, then every key of every workspace. It costs reading and writing the whole database once, beside
 // other work, and a copy of the largest collection in memory. What open views show stays. It is never needed:
 // the same happens bit by bit.
 func (d *DB) Compact(ctx context.Context) error {
-	ctx, _, leave, err := d.enter(ctx, writes)
+	ctx, s, leave, err := d.enter(ctx, writes)
 	if err != nil {
 		return err
 	}
@@ -208,6 +208,9 @@ func (d *DB) Compact(ctx context.Context) error {
 		return fmt.Errorf("db: compact: %w", ErrReadOnly)
 	}
 	if err := d.vectors.Compact(ctx); err != nil {
+		return because(ctx, err)
+	}
+	if err := s.pipe.CompactPostings(ctx); err != nil {
 		return because(ctx, err)
 	}
 	_, behind := space.Workspaces() // store-wide keys are before

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -70,6 +71,26 @@ func chunksFrom(r kv.Reader, ws, id string, from int) iter.Seq2[record.Chunk, er
 			}
 		}
 	}
+}
+
+// chunkNamed returns the chunk of an id, which must be there.
+func chunkNamed(r kv.Reader, ws, id string) (record.Chunk, error) {
+	doc, order, ok := record.ParseChunkID(id)
+	if !ok {
+		return record.Chunk{}, fmt.Errorf("%w: %q is no chunk", kv.ErrCorrupt, id)
+	}
+	v, err := r.Get(record.ChunkKey(ws, doc, order))
+	if errors.Is(err, kv.ErrNotFound) {
+		err = fmt.Errorf("%w: chunk %q is not there", kv.ErrCorrupt, id)
+	}
+	if err != nil {
+		return record.Chunk{}, err
+	}
+	c, err := record.DecodeChunk(doc, order, v)
+	if err != nil {
+		err = fmt.Errorf("%w: chunk %q: %w", kv.ErrCorrupt, id, err)
+	}
+	return c, err
 }
 
 func decodeChunk(kvp pair, skip int) (record.Chunk, error) {

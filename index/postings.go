@@ -176,6 +176,62 @@ func (p *Pipeline) fold(ctx context.Context) error {
 	}
 }
 
+// CompactPostings moves the items of epochs of postings of which most are gone together, a thousand or so a commit. It reads
+// their texts, and returns at once while not every chunk is covered (Tend).
+func (p *Pipeline) CompactPostings(ctx context.Context) error {
+	p.tending.Lock()
+	defer p.tending.Unlock()
+	from, done := uint32(0), false
+	for !done {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		if from, done, err = p.moveSparse(ctx, from); err != nil {
+			return fmt.Errorf("index: compact postings: %w", err)
+		}
+	}
+	return p.fold(ctx)
+}
+
+// moveSparse moves the items of some epochs from one on. An item whose chunk was changed meanwhile has left its place.
+func (p *Pipeline) moveSparse(ctx context.Context, from uint32) (next uint32, done bool, err error) {
+	view, err := p.cfg.Updater.View()
+	if err != nil {
+		return 0, false, err
+	}
+	defer func() { err = errors.Join(err, view.Close()) }()
+	x, g, err := p.postingsOf(view)
+	if err != nil || x == nil || !g.Whole {
+		return 0, true, err
+	}
+	places, next, done, err := x.Sparse(view, from)
+	if err != nil || len(places) == 0 {
+		return next, done, err
+	}
+	terms := make([][]postings.Term, len(places))
+	for i, at := range places {
+		c, err := chunkNamed(view, p.cfg.Workspace, at.ID)
+		if err != nil {
+			return 0, false, err
+		}
+		terms[i] = p.wordingOf(&c).terms
+	}
+	_, err = p.cfg.Updater.Update(ctx, changePostings, nil, func(b *kv.Batch) error {
+		x, _, err := p.postingsOf(b)
+		if err != nil || x == nil {
+			return err
+		}
+		for i, at := range places {
+			if _, err := x.Move(b, at, terms[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return next, done, err
+}
+
 func (p *Pipeline) planFold() (_ *postings.Folding, err error) {
 	view, err := p.cfg.Updater.View()
 	if err != nil {

@@ -251,6 +251,42 @@ func TestPostingsAreFolded(t *testing.T) {
 	}
 }
 
+// TestSparsePostings: what is left of many documents is moved together, beside a document that changes meanwhile, and found as
+// before.
+func TestSparsePostings(t *testing.T) {
+	s := newStore(t, index.Options{Workers: 1})
+	lines := make([]string, 700)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("wheel %d turns", i)
+	}
+	for i := range 6 {
+		s.put(doc(fmt.Sprint("long", i), lines...), doc(fmt.Sprint("short", i), "a river", "a mill"))
+	}
+	for i := range 6 {
+		s.delete(fmt.Sprint("long", i))
+	}
+	before, want := s.ordinals(), s.found("mill")
+	if err := s.CompactPostings(ctx); err != nil {
+		t.Fatal(err)
+	}
+	moved := 0
+	for id, o := range s.ordinals() {
+		if before[id] != o {
+			moved++
+		}
+	}
+	if got := s.found("mill"); len(want) != 6 || !slices.Equal(got, want) || moved < 8 || len(before) != 12 {
+		t.Errorf("%d of %d moved; found %v, before %v", moved, len(before), got, want)
+	}
+	if err := s.CompactPostings(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s.put(doc("short0", "a river", "a tower"))
+	if got := s.found("tower"); !slices.Equal(got, []string{"short0-chunk-001"}) {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestDamagedPostings: postings of other chunks, or of other texts, are found by Check.
 func TestDamagedPostings(t *testing.T) {
 	for name, damage := range map[string]func(b *kv.Batch, x *postings.Index) error{

@@ -8,7 +8,8 @@
 // key whatever the number of terms, so that adding reads nothing of what there is and writes little more than the
 // terms themselves. Segments are few: Fold joins small ones, and turns those of an epoch that is full into blocks, one
 // a term and epoch, which lie together by term, so that a search reads a short run of keys a term. Removing
-// rewrites what held the item, so that every number is exact: the items of a term, the items, their lengths.
+// rewrites what held the item, so that every number is exact: the items of a term, the items, their lengths. Epochs of which
+// most items are gone hold many short blocks: Sparse names what is left of them, Move sends it where new items go.
 //
 // A search knows from the head of a block how much it can add to a score at most. Epochs go by falling bounds until
 // none can change the result; within one, rare terms go first, and a term that cannot bring up new items is read for

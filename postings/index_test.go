@@ -339,22 +339,3 @@ func TestPowerLoss(t *testing.T) {
 	}
 	testkit.EveryCrashPoint(t, testkit.Loop{Seed: 1}, run, verify)
 }
-
-// BenchmarkSearch is the time of a search among 200,000 items of some 60 terms each, with two rare and two frequent
-// terms; it checks the result against one without any skipping.
-func BenchmarkSearch(b *testing.B) {
-	s := newStore(b)
-	x := s.create("x")
-	m := s.fill(x, 20*epochSize, 1000)
-	s.fold(x)
-	q := Query{Terms: []string{"all", "mod7", "mod9", "own12345"}, K: 20}
-	r := s.view()
-	want := m.search(q)
-	if got := s.search(x, r, q).Hits; got[0].ID != want[0].ID || len(got) != 20 {
-		b.Fatal(got)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		s.search(x, r, q)
-	}
-}

@@ -70,7 +70,7 @@ func (m model) search(q Query) []Hit {
 
 // same compares with the model, whose scores are made by other operations: they may differ in the last digits, and then so
 // may the order of those that are as good as equal.
-func same(t *testing.T, got, want []Hit, k int) {
+func same(t testing.TB, got, want []Hit, k int) {
 	t.Helper()
 	if len(got) != min(k, len(want)) {
 		t.Fatalf("%d hits, want %d of %d", len(got), min(k, len(want)), len(want))
