@@ -164,6 +164,7 @@ func (b *builder) measure(ctx context.Context) (err error) {
 	began := b.l.cfg.Now()
 	b.head.Quality, b.head.Limits, err = b.nav.measure(ctx, b.view, b.part, b.o)
 	b.rep.Measuring = b.l.cfg.Now().Sub(began)
+	b.head.Took = int64(b.rep.Clustering + b.rep.Describing + b.rep.Measuring)
 	return errors.Join(err, b.part.f.Err())
 }
 

@@ -49,6 +49,7 @@ type head struct {
 	K          int     `json:"k"`       // clusters at that time
 	Next       uint32  `json:"next"`    // the next cluster's id
 	BuiltAt    int64   `json:"built_at"`
+	Took       int64   `json:"took_ns,omitempty"` // to cluster, describe and measure
 	Summarizer string  `json:"summarizer,omitempty"`
 	Options    Options `json:"options"`
 	Quality    Quality `json:"quality"`

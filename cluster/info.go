@@ -14,8 +14,12 @@ type Info struct {
 	Data    kv.LSN    `json:"data"`
 	LSN     kv.LSN    `json:"lsn"`
 	BuiltAt time.Time `json:"built_at,omitzero"`
-	Model   string    `json:"model"`
-	Dim     int       `json:"dim"`
+	// Took is how long it took to cluster, describe and measure; Bytes is about the memory of the clusters beside the
+	// vectors.
+	Took  time.Duration `json:"took_ns"`
+	Bytes int64         `json:"bytes"`
+	Model string        `json:"model"`
+	Dim   int           `json:"dim"`
 	// Summarizer names what describes the clusters; empty: nothing does.
 	Summarizer string `json:"summarizer,omitempty"`
 	Chunks     int    `json:"chunks"`
@@ -53,7 +57,8 @@ type Topic struct {
 // Info describes the generation, its clusters in order of id.
 func (n *Navigation) Info() Info {
 	h := n.head
-	i := Info{Generation: h.Generation, Data: h.Data, LSN: n.lsn, BuiltAt: time.Unix(h.BuiltAt, 0).UTC(), Model: h.Model, Dim: h.Dim,
+	i := Info{Generation: h.Generation, Data: h.Data, LSN: n.lsn, BuiltAt: time.Unix(h.BuiltAt, 0).UTC(), Took: time.Duration(h.Took), Bytes: n.bytes(),
+		Model: h.Model, Dim: h.Dim,
 		Summarizer: h.Summarizer, Chunks: n.total, Trained: h.Trained, Options: h.Options, Quality: h.Quality, Pays: h.Quality.Pays(),
 		Limits: h.Limits.WithDefaults(), Monitored: n.Monitored(), Due: []string{}, Clusters: []Topic{}}
 	for _, d := range n.due().list {
@@ -71,6 +76,28 @@ func (n *Navigation) Info() Info {
 		}
 	}
 	return i
+}
+
+// memberBytes is what a chunk takes in the lists of members.
+const memberBytes = 12
+
+// bytes is about the memory of the clusters: sums, vectors, descriptions and lists of members.
+func (n *Navigation) bytes() int64 {
+	size := memberBytes * n.total
+	for _, c := range n.clusters {
+		if c == nil {
+			continue
+		}
+		d := c.note
+		size += 8*len(c.sum) + 4*(len(c.mean)+len(d.Mean)+len(d.Vector)) + len(d.Summary)
+		for _, k := range d.Keywords {
+			size += len(k.Term) + len(k.Word) + 8
+		}
+		for _, id := range d.Representatives {
+			size += len(id)
+		}
+	}
+	return int64(size)
 }
 
 func orEmpty[T any](list []T) []T { return append([]T{}, list...) }

@@ -119,7 +119,7 @@ const maxLine = 1 << 20
 
 // ReadQuestions reads a set as JSON Lines: an object a line, blank lines are skipped. name is the file's, for errors. The
 // first bad line is a *QuestionError: no JSON, a field that is unknown or of another type, no question, no gold, a gain
-// that is no number above 0, an id with two gains, a question asked twice; so is a set without questions.
+// that is no number above 0, an id with two gains, a field that comes twice, a question asked twice; so is a set without questions.
 func ReadQuestions(r io.Reader, name string) ([]Question, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
@@ -163,6 +163,9 @@ func ReadQuestions(r io.Reader, name string) ([]Question, error) {
 
 // decode reads a line.
 func (q *Question) decode(text []byte) error {
+	if name := repeated(text); name != "" {
+		return q.at.refuse("keep one of the two", "%q comes twice", name)
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(q); err != nil {
@@ -176,6 +179,30 @@ func (q *Question) decode(text []byte) error {
 		return q.at.refuse("put each question on a line of its own", "something follows the question")
 	}
 	return nil
+}
+
+// repeated is the first field of an object that comes twice, spelled alike but for case; "" without one, and for what is
+// no object.
+func repeated(text []byte) string {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if open, _ := d.Token(); open != json.Delim('{') {
+		return ""
+	}
+	seen := make(map[string]bool)
+	for d.More() {
+		key, _ := d.Token()
+		name, ok := key.(string)
+		var value json.RawMessage
+		if !ok || d.Decode(&value) != nil {
+			return "" // what is wrong is told by who reads it
+		}
+		name = strings.ToLower(name)
+		if seen[name] {
+			return name
+		}
+		seen[name] = true
+	}
+	return ""
 }
 
 func (q *Question) check() error {

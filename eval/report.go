@@ -30,11 +30,20 @@ type Report struct {
 	Entities    int    `json:"entities"`
 	VectorBytes int64  `json:"vector_bytes"`
 	DiskBytes   int64  `json:"disk_bytes"`
+	// Clusters are the topic clusters that questions can be routed by; nil without any.
+	Clusters *Clusters `json:"clusters,omitempty"`
 	// BuildTook is how long it took to make the database; 0: Run cannot know, who made it may fill it in.
 	BuildTook time.Duration `json:"build_ns,omitempty"`
 	Rows      []Row         `json:"rows"`
 	// Unmeasured are the setups without a row: naive ones, which look for no entities, where no question has other gold.
 	Unmeasured []string `json:"unmeasured,omitempty"`
+}
+
+// Clusters is what topic clusters took.
+type Clusters struct {
+	Count int           `json:"count"`
+	Took  time.Duration `json:"took_ns"` // to build them
+	Bytes int64         `json:"bytes"`   // of memory, beside the vectors
 }
 
 // Row is one setup at one level. Measures are means over the questions with gold of that level.
@@ -122,8 +131,11 @@ func (r *Report) Write(w io.Writer, f Format) error {
 
 // about says in one line what was measured.
 func (r *Report) about() string {
-	s := fmt.Sprintf("questions %d; documents %d, chunks %d, entities %d at commit %d; vectors %.1f MB, disk %.1f MB",
-		r.Questions, r.Documents, r.Chunks, r.Entities, r.LSN, float64(r.VectorBytes)/1e6, float64(r.DiskBytes)/1e6)
+	s := fmt.Sprintf("questions %d; documents %d, chunks %d, entities %d at commit %d; vectors %.1f MiB, disk %.1f MiB",
+		r.Questions, r.Documents, r.Chunks, r.Entities, r.LSN, mebibytes(r.VectorBytes), mebibytes(r.DiskBytes))
+	if c := r.Clusters; c != nil {
+		s += fmt.Sprintf("; topic clusters %d, built in %v, %.1f MiB", c.Count, c.Took.Round(time.Millisecond), mebibytes(c.Bytes))
+	}
 	if r.BuildTook > 0 {
 		s += fmt.Sprintf("; built in %v", r.BuildTook.Round(time.Millisecond))
 	}
@@ -135,6 +147,8 @@ func (r *Report) about() string {
 	}
 	return s
 }
+
+func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }
 
 // table is the head and the rows as cells.
 func (r *Report) table(number func(float64) string) [][]string {

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -69,6 +70,12 @@ func Run(ctx context.Context, d *db.DB, questions []Question, setups []Setup, o 
 	}
 	r := &Report{Questions: len(questions), AbsentEntities: absent, Ks: o.Ks, LSN: s.LSN, Documents: s.Documents, Chunks: s.Chunks,
 		Entities: s.Entities, VectorBytes: s.VectorBytes, DiskBytes: s.DiskBytes}
+	switch c, err := d.Clusters(ctx); {
+	case err == nil:
+		r.Clusters = &Clusters{Count: len(c.Clusters), Took: c.Took, Bytes: c.Bytes}
+	case !errors.Is(err, db.ErrNotFound):
+		return nil, fmt.Errorf("eval: %w", err)
+	}
 	for _, setup := range setups {
 		a := &asking{ctx: ctx, d: d, setup: setup, ks: o.Ks, rankings: make(map[Level][]Measures), curves: make(map[Level][]Measures),
 			ceilings: make(map[Level][]float64), members: make(map[uint32][]string)}

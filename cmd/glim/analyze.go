@@ -55,7 +55,7 @@ func (x *analysis) flags(cmd *cobra.Command) {
 	fl.BoolVar(&x.save, "save", false, "store the result beside the graph")
 	fl.StringVar(&x.as, "as", "", "the `property` that --save stores (default: the algorithm's name)")
 	fl.StringVarP(&x.format, "format", "f", "", "write all nodes as csv, jsonl or markdown")
-	fl.IntVar(&x.memoryMB, "memory-mb", analytics.DefaultMemoryBytes>>20, "refuse what would take more megabytes of memory")
+	fl.IntVar(&x.memoryMB, "memory-mb", analytics.DefaultMemoryBytes>>20, "refuse what would take more MiB of memory")
 	x.to.flags(fl)
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(spelled(tableFormats()), cobra.ShellCompDirectiveNoFileComp))
 }

@@ -1,11 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/glimdb/db"
+	"github.com/glimdb/db/graph/analytics"
 	"github.com/glimdb/db/internal/brief"
 	"github.com/spf13/cobra"
 )
@@ -36,12 +39,8 @@ func (a *app) analyzeList() *cobra.Command {
 					a.out.printf("nothing is stored; `glim analyze pagerank --save` stores a rank\n")
 				}
 				for _, s := range list {
-					options, err := json.Marshal(s.Options)
-					if err != nil {
-						return err
-					}
 					a.out.printf("%s: %s, from commit %d (now %d), %s\n  %s\n", s.Property, count(s.Saved, "node"), s.LSN, d.LSN(),
-						s.At.UTC().Format("2006-01-02 15:04:05"), string(options))
+						s.At.UTC().Format("2006-01-02 15:04:05"), settingsOf(s.Options))
 				}
 				return nil
 			})
@@ -49,6 +48,28 @@ func (a *app) analyzeList() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&graphName, "graph", "", "of this `graph` (default: that of the documents)")
 	return cmd
+}
+
+// settingsOf lists the parameters of a result as key=value, those that were left at nothing not at all.
+func settingsOf(o analytics.Options) string {
+	var out []string
+	add := func(name string, value any) {
+		if !reflect.ValueOf(value).IsZero() {
+			out = append(out, fmt.Sprintf("%s=%v", name, value))
+		}
+	}
+	add("algorithm", o.Algorithm)
+	add("unweighted", o.Unweighted)
+	add("damping", o.Damping)
+	add("tolerance", o.Tolerance)
+	add("resolution", o.Resolution)
+	add("rounds", o.Rounds)
+	add("seed", o.Seed)
+	if o.From != "" {
+		add("from", brief.Quote(o.From))
+	}
+	add("length", o.Length)
+	return strings.Join(out, " ")
 }
 
 func properties(list []db.SavedAnalysis) []string {

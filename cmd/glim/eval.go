@@ -168,6 +168,9 @@ func evalModes() []string {
 func (a *app) questions(file string) ([]eval.Question, error) {
 	r, name := a.in, "standard input"
 	if file != stdinArg {
+		if st, err := os.Stat(file); err == nil && st.IsDir() {
+			return nil, usage("%s is a directory; name a file of questions, or - for standard input", file)
+		}
 		f, err := os.Open(file)
 		if err != nil {
 			return nil, &failure{code: exitNotFound, what: plain(err), hint: "name a file of questions, or - for standard input", err: err}
