@@ -287,16 +287,17 @@ func (c *goldenCase) model(q goldenQuery, by rules) shown {
 			return p.pickByWeight(defaultRelated, "")
 		}
 		ids, owners := p.all()
-		vectors := make([][]float32, len(ids))
+		near := newNearest(c.emb[q.Query], p.vectorQuota(defaultRelated))
 		for i, id := range ids {
-			vectors[i] = slices.Clone(c.emb[c.content[id]])
+			v := slices.Clone(c.emb[c.content[id]])
 			if by.halfVectors {
-				for k, f := range vectors[i] {
-					vectors[i][k] = half(f)
+				for k, f := range v {
+					v[k] = half(f)
 				}
 			}
+			near.see(i, v)
 		}
-		return p.pickByVector(c.emb[q.Query], ids, owners, vectors, p.vectorQuota(defaultRelated), "")
+		return p.pickByVector(near, ids, owners, "")
 	}
 	owners := func(n int, sources func(int) []string) (out []owner) {
 		for i := range n {

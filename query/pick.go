@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/glimdb/db/internal/simd"
 )
 
 // minQuota is the number of chunks that the least important owner may give under PickWeight.
@@ -123,24 +125,10 @@ func (p pool) pickByWeight(most int, via Via) []candidate {
 // vectorQuota is the number of chunks that PickVector takes in all.
 func (p pool) vectorQuota(related int) int { return related * len(p.owners) / 2 }
 
-// pickByVector takes the n chunks whose vectors are most similar to query; ties go to the more important
-// owner, then the earlier place. ids and owners are those of all, vectors[i] is nil where none is stored.
-func (p pool) pickByVector(query []float32, ids []string, owners []int, vectors [][]float32, n int, via Via) []candidate {
-	type scored struct {
-		at    int
-		score float32
-	}
-	list := make([]scored, 0, len(vectors))
-	length := squared(query)
-	for i, v := range vectors {
-		if v != nil {
-			list = append(list, scored{i, float32(cosine(query, length, v))})
-		}
-	}
-	slices.SortFunc(list, func(a, b scored) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.at, b.at))
-	})
-	list = list[:min(max(n, 0), len(list))]
+// pickByVector makes candidates of the nearest of ids; ties go to the more important owner, then the earlier place. ids and
+// owners are those of all.
+func (p pool) pickByVector(near *nearest, ids []string, owners []int, via Via) []candidate {
+	list := near.best()
 	out := make([]candidate, 0, len(list))
 	for _, s := range list {
 		c := p.candidate(ids[s.at], p.owners[owners[s.at]].name, via)
@@ -148,6 +136,63 @@ func (p pool) pickByVector(query []float32, ids []string, owners []int, vectors 
 		out = append(out, c)
 	}
 	return out
+}
+
+// nearest finds the n vectors most similar to a query among those that it is shown, in any order, and keeps none. Most are
+// told apart by a cosine in float32; the exact one is computed for those that rounding leaves a chance.
+type nearest struct {
+	query  []float32
+	n      int
+	length float64 // squared, of query
+	slack  float32 // that the float32 cosine of unit vectors may be off
+	seen   int
+	bar    []float32 // the n best float32 cosines so far, ascending
+	list   []scored
+}
+
+// scored is a vector by its place.
+type scored struct {
+	at    int
+	score float32
+}
+
+func newNearest(query []float32, n int) *nearest {
+	// A sum of products of unit vectors in any order is off by less than a unit roundoff, 2^-24, for each of them, and
+	// so are both lengths.
+	const roundoff = 1.0 / (1 << 24)
+	return &nearest{query: query, n: max(n, 0), length: squared(query), slack: float32(4 * float64(len(query)+4) * roundoff)}
+}
+
+// float32Range tells whether float32 neither overflows nor loses digits in products with a vector of that squared length.
+func float32Range(square float64) bool { return square > 1e-20 && square < 1e20 }
+
+// see shows the vector at a place.
+func (x *nearest) see(at int, v []float32) {
+	x.seen++
+	if x.n == 0 {
+		return
+	}
+	v = v[:min(len(v), len(x.query))]
+	if vv := simd.Dot(v, v); float32Range(x.length) && float32Range(float64(vv)) {
+		rough := simd.Dot(x.query[:len(v)], v) / float32(math.Sqrt(x.length*float64(vv)))
+		if len(x.bar) == x.n {
+			if rough < x.bar[0]-2*x.slack {
+				return
+			}
+			x.bar = slices.Delete(x.bar, 0, 1)
+		}
+		i, _ := slices.BinarySearch(x.bar, rough)
+		x.bar = slices.Insert(x.bar, i, rough)
+	}
+	x.list = append(x.list, scored{at, float32(cosine(x.query, x.length, v))})
+}
+
+// best returns the nearest, the best first, equal ones by place.
+func (x *nearest) best() []scored {
+	slices.SortFunc(x.list, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.at, b.at))
+	})
+	return x.list[:min(x.n, len(x.list))]
 }
 
 // cosine is the cosine of the angle between a, whose squared length is aa, and b, in float64; 0 when either

@@ -1,7 +1,10 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -83,11 +86,20 @@ func TestPickByVector(t *testing.T) {
 	p := newPool([]owner{{"a", []string{"c1", "c2"}}, {"b", []string{"c3", "c4"}}}, nil, true, 0)
 	all, owners := p.all()
 	vecs := [][]float32{{1, 0}, {0, 1}, {.9, .1}, {.5, .5}}
-	if got := ids(p.pickByVector([]float32{1, 0}, all, owners, vecs, 3, ViaEntity)); got != "c1 c3 c4" {
+	near := func(n int, vectors [][]float32) *nearest {
+		x := newNearest([]float32{1, 0}, n)
+		for i, v := range slices.Backward(vectors) {
+			if v != nil {
+				x.see(i, v)
+			}
+		}
+		return x
+	}
+	if got := ids(p.pickByVector(near(3, vecs), all, owners, ViaEntity)); got != "c1 c3 c4" {
 		t.Errorf("got %q, want c1 c3 c4", got)
 	}
 	same := [][]float32{{1, 1}, {1, 1}, {2, 2}, nil}
-	if got := ids(p.pickByVector([]float32{1, 0}, all, owners, same, 4, ViaEntity)); got != "c1 c2 c3" {
+	if got := ids(p.pickByVector(near(4, same), all, owners, ViaEntity)); got != "c1 c2 c3" {
 		t.Errorf("ties: got %q, want owner order, then place: c1 c2 c3", got)
 	}
 	for n, want := range map[int]int{0: 0, 1: 2, 2: 5, 3: 7} { // floor(R*n/2) at R = 5
@@ -191,5 +203,46 @@ func TestRefer(t *testing.T) {
 	}
 	if got := referTo(refs, []string{"b", "a", "nowhere"}); !slices.Equal(got, []string{"1", "3"}) {
 		t.Errorf("paths b and a have references %v, want 1 and 3", got)
+	}
+}
+
+// The nearest are those that exact cosines of all vectors give, for clumps and copies, which rounding cannot tell apart,
+// for lengths far from 1 and for vectors without a direction.
+func TestNearestIsExact(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	for _, dim := range []int{1, 3, 100, 384} {
+		for _, n := range []int{0, 1, 7, 60, 1000} {
+			query := make([]float32, dim)
+			for i := range query {
+				query[i] = r.Float32() - .5
+			}
+			x := newNearest(query, n)
+			var all []scored
+			vectors := make([][]float32, 600)
+			for at := range vectors {
+				v := make([]float32, dim)
+				scale := float32(math.Pow(10, float64(r.IntN(9)-4)))
+				for i := range v {
+					v[i] = scale * (query[i] + (r.Float32()-.5)*float32(at%4)*1e-6)
+				}
+				switch at % 25 {
+				case 3:
+					v = slices.Clone(query)
+				case 4:
+					clear(v)
+				case 5:
+					v[0] = math.MaxFloat32
+				}
+				vectors[at] = v
+				all = append(all, scored{at, float32(cosine(query, squared(query), v))})
+			}
+			for _, at := range r.Perm(len(vectors)) {
+				x.see(at, vectors[at])
+			}
+			slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+			if got, want := x.best(), all[:min(n, len(all))]; !slices.Equal(got, want) || x.seen != len(vectors) {
+				t.Errorf("%d values, %d wanted: %v of %d, want %v", dim, n, got, x.seen, want)
+			}
+		}
 	}
 }

@@ -52,21 +52,16 @@ func (q *run) pickFrom(r *reader, query []float32, p pool, via Via) ([]candidate
 		return byWeight("the quota of one owner is below one chunk")
 	}
 	ids, owners := p.all()
-	vectors, err := r.chunks.GetMany(r.snap, ids)
-	if err != nil {
+	near := newNearest(query, p.vectorQuota(related))
+	if err := r.chunks.Visit(r.snap, ids, near.see); err != nil {
 		return nil, fmt.Errorf("query: pick chunks: %w", err)
 	}
-	missing := 0
-	for _, v := range vectors {
-		if v == nil {
-			missing++
-		}
-	}
+	missing := len(ids) - near.seen
 	q.res.counted(ReasonVectorsMissing, missing, fmt.Sprintf("candidate chunks by %s without a stored vector", via))
 	if float64(missing) > maxMissingShare*float64(len(ids)) || missing == len(ids) {
 		return byWeight("too many candidates have no stored vector")
 	}
-	return p.pickByVector(query, ids, owners, vectors, p.vectorQuota(related), via), nil
+	return p.pickByVector(near, ids, owners, via), nil
 }
 
 // load reads merged chunks in order: all of them when a reranker is to order them anew, else only as many

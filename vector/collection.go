@@ -200,19 +200,31 @@ func (c *Collection) Get(r kv.Reader, id string) ([]float32, error) {
 // GetMany returns the vectors of ids in their order, nil where there is none. The slices are the caller's.
 // It costs one lookup an id, and a second where rows are not in memory.
 func (c *Collection) GetMany(r kv.Reader, ids []string) ([][]float32, error) {
-	if err := c.readable(r); err != nil {
+	out := make([][]float32, len(ids))
+	err := c.Visit(r, ids, func(i int, v []float32) { out[i] = slices.Clone(v) })
+	if err != nil {
 		return nil, err
 	}
-	out := make([][]float32, len(ids))
+	return out, nil
+}
+
+// Visit calls fn with the place in ids and the vector of each id that r shows, in no particular order. The slice is
+// shared: it must not be changed, nor kept when fn returns. It costs what GetMany does, without the copies.
+func (c *Collection) Visit(r kv.Reader, ids []string, fn func(i int, v []float32)) error {
+	if err := c.readable(r); err != nil {
+		return err
+	}
 	err := c.ordinals(r, ids, func(i int, ord uint64) error {
 		v, err := c.vectorAt(r, ids[i], ord)
-		out[i] = slices.Clone(v)
+		if err == nil {
+			fn(i, v)
+		}
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("vector: get %d vectors from %q: %w", len(ids), c.Name(), err)
+		return fmt.Errorf("vector: get %d vectors from %q: %w", len(ids), c.Name(), err)
 	}
-	return out, nil
+	return nil
 }
 
 // ordinals tells fn the ordinal of each id that r shows, in no particular order.

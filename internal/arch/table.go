@@ -65,7 +65,7 @@ var table = map[string]row{
 	},
 	"index/format": {imports: words("index internal/brief"), tests: words("index/chunk")}, // documents of files, for the library and the command
 	"query": {
-		imports: words("kv graph vector postings cluster llm internal/analysis internal/filter internal/prompt internal/lexical internal/record internal/codec internal/space"),
+		imports: words("kv graph vector postings cluster llm internal/analysis internal/filter internal/prompt internal/lexical internal/record internal/codec internal/simd internal/space"),
 		tests:   words("wal vector/hnsw llm/token llm/hashed"),
 	},
 
