@@ -67,7 +67,7 @@ func prepare(path string, o Options) (*DB, error) {
 
 func (d *DB) open() (err error) {
 	o := d.opts
-	d.store, err = kv.Open(d.path, kv.Options{FS: o.FS, ReadOnly: o.ReadOnly, CacheBytes: o.CacheBytes, RowBytes: o.CacheBytes / 2,
+	d.store, err = kv.Open(d.path, kv.Options{FS: o.FS, ReadOnly: o.ReadOnly, CacheBytes: o.CacheBytes, RowBytes: o.CacheBytes,
 		MemTableBytes: o.MemTableBytes, Logger: o.Logger})
 	if err != nil {
 		return err

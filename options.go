@@ -25,7 +25,7 @@ type Options struct {
 	ReadOnly bool
 	// Workspace is the one that the DB of Open works in; "" is the default workspace. See DB.Workspace.
 	Workspace string
-	// CacheBytes is the storage engine's block cache; 0: 64 MiB, at least 1 MiB. Memtables count against it. Half as much
+	// CacheBytes is the storage engine's block cache; 0: 64 MiB, at least 1 MiB. Memtables count against it. As much
 	// again is for single rows that are read again and again.
 	CacheBytes int64
 	// MemTableBytes is the size of one memtable; 0: 8 MiB, range 64 KiB to 1 GiB. Four of them may exist

@@ -20,7 +20,7 @@ type Options struct {
 	ReadOnly bool
 	// CacheBytes is the size of the block cache; default 64 MiB, at least 1 MiB. Memtables count against it.
 	CacheBytes int64
-	// RowBytes bounds the memory of the rows that GetMany keeps; default 32 MiB, negative for none.
+	// RowBytes bounds the memory of the rows that GetMany keeps; default 64 MiB, negative for none.
 	RowBytes int64
 	// MemTableBytes is the size of one memtable; default 8 MiB, 64 KiB to 1 GiB. A larger one makes each commit
 	// dearer (its memory is fresh and its list deeper: 200 kB take half as long again at 32 MiB) and the log that
@@ -60,7 +60,7 @@ const (
 // Defaults. Sizes are for a guest in another program's process on a small machine.
 const (
 	defaultCacheBytes    = 64 << 20
-	defaultRowBytes      = 32 << 20
+	defaultRowBytes      = 64 << 20
 	defaultMemTableBytes = 8 << 20
 	defaultMemTables     = 4
 	defaultL0Tables      = 24
