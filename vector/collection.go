@@ -214,10 +214,15 @@ func (c *Collection) Visit(r kv.Reader, ids []string, fn func(i int, v []float32
 	if err := c.readable(r); err != nil {
 		return err
 	}
-	err := c.ordinals(r, ids, func(i int, ord uint64) error {
-		v, err := c.vectorAt(r, ids[i], ord)
+	places := c.visitLoaded(r, ids, fn)
+	rest := make([]string, len(places))
+	for i, at := range places {
+		rest[i] = ids[at]
+	}
+	err := c.ordinals(r, rest, func(i int, ord uint64) error {
+		v, err := c.vectorAt(r, rest[i], ord)
 		if err == nil {
-			fn(i, v)
+			fn(places[i], v)
 		}
 		return err
 	})

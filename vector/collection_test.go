@@ -322,3 +322,68 @@ func TestGetManyAndClosedSet(t *testing.T) {
 	}
 	s.openSet()
 }
+
+// Many ids at once are found as each is found alone: in views held over updates, removals and reclaims, in updates, with
+// rows in memory or not.
+func TestGetManyIsGet(t *testing.T) {
+	for _, o := range []SetOptions{{}, {MemoryBytes: 1}} {
+		s := open(t, o)
+		r := rand.New(rand.NewPCG(1, 7))
+		var c *Collection
+		s.must(func(b *kv.Batch) (err error) {
+			c, err = s.set.Create(b, "", "c", Config{Dim: 2, Metric: Dot, Quantization: Int8})
+			return err
+		})
+		ids := []string{"never"}
+		for i := range 3 * manyIDs {
+			ids = append(ids, fmt.Sprint("id", i))
+		}
+		same := func(r kv.Reader) {
+			t.Helper()
+			got, err := c.GetMany(r, append(slices.Clone(ids), ids[0], ids[1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range got {
+				want, err := c.Get(r, ids[i%len(ids)])
+				if err != nil && !errors.Is(err, kv.ErrNotFound) || !slices.Equal(v, want) || (v == nil) != (want == nil) {
+					t.Fatalf("%s: %v, alone %v, %v", ids[i%len(ids)], v, want, err)
+				}
+			}
+		}
+		var views []*kv.Snapshot
+		for step := range 30 {
+			s.must(func(b *kv.Batch) error {
+				var errs []error
+				for range 20 {
+					id := ids[1+r.IntN(len(ids)-1)]
+					if r.IntN(4) == 0 {
+						errs = append(errs, c.Delete(b, id))
+					} else {
+						errs = append(errs, c.Put(b, id, []float32{r.Float32(), 1}))
+					}
+				}
+				same(b)
+				return errors.Join(errs...)
+			})
+			views = append(views, s.view())
+			if step%5 == 4 {
+				if err := s.set.Settle(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, v := range views {
+				same(v)
+			}
+			if len(views) > 4 {
+				at := r.IntN(len(views))
+				views[at].Close()
+				views = slices.Delete(views, at, at+1)
+			}
+		}
+		for _, v := range views {
+			v.Close()
+		}
+		s.check("c")
+	}
+}

@@ -28,6 +28,7 @@ type Points struct {
 	table atomic.Pointer[table]
 	// rows is stored before the table that counts its last segment. It is nil while rows are not in memory.
 	rows atomic.Pointer[rows]
+	byID byID
 	// arriving are the rows that will be in memory once all are, guarded like appending; nil unless some are awaited.
 	arriving *rows
 }
@@ -259,7 +260,7 @@ const perSlot = 12 + 16 + 8 + 8 + 8
 // bytes is the memory of the slots.
 func (p *Points) bytes() int64 {
 	m := p.memory()
-	return m.Rows + m.Codes + int64(len(p.table.Load().segs))*simd.SegmentRows*perSlot
+	return m.Rows + m.Codes + int64(len(p.table.Load().segs))*simd.SegmentRows*perSlot + p.byID.bytes()
 }
 
 // memory counts the rows and codes that are in memory.
