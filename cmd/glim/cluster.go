@@ -84,6 +84,10 @@ func (a *app) quality(i cluster.Info) {
 	if i.Always > 0 {
 		a.out.printf("  in no cluster, and always searched: %s\n", count(i.Always, "passage"))
 	}
+	if q.Sample == 0 {
+		a.out.printf("  too little to measure whether routing pays; --routing auto searches everything\n")
+		return
+	}
 	verdict := "routing does not pay here, and --routing auto searches everything"
 	if i.Pays {
 		verdict = "routing pays"
