@@ -152,6 +152,10 @@ func eachLine[T any](b *testing.B, path string) (out []T) {
 	return out
 }
 
+// rowsInMemory bounds the float32 rows: S and M are below it, of L those of the chunks stay, and searches for entities and
+// relations read the rows of their candidates.
+const rowsInMemory = 128 << 20
+
 // openReference opens a database whose model knows docs.
 func openReference(b *testing.B, dir string, docs []recorded) *referenceStore {
 	b.Helper()
@@ -164,7 +168,8 @@ func openReference(b *testing.B, dir string, docs []recorded) *referenceStore {
 	}
 	e, err := hashed.New(hashed.Options{Dim: 384})
 	must(b, err)
-	s.DB, err = db.Open(dir, db.WithModels(llm.Models{Chat: known, Embedder: countedEmbedder{e, &s.spent}, Tokenizer: bytesTokenizer{}}))
+	s.DB, err = db.Open(dir, db.WithOptions(db.Options{Vectors: db.VectorOptions{MemoryBytes: rowsInMemory}}),
+		db.WithModels(llm.Models{Chat: known, Embedder: countedEmbedder{e, &s.spent}, Tokenizer: bytesTokenizer{}}))
 	must(b, err)
 	return s
 }
