@@ -24,6 +24,10 @@ import (
 //
 // Rows leave in order of age, in two generations: a row that is found in the old one moves to the young one, which
 // becomes the old one when it is full.
+//
+// Readers do not wait for each other. One that is suspended inside a lock, which happens when there are more of them than
+// processors, would hold up all others: so they share the lock to find a row, and leave it where it is, or do not
+// keep what they read, when another has the shard at that moment. Only changes wait.
 type rowCache struct {
 	limit  int64 // of a generation of one shard, in bytes; 0: nothing is kept
 	seed   maphash.Seed
@@ -35,7 +39,7 @@ type rowCache struct {
 }
 
 type rowShard struct {
-	mu         sync.Mutex
+	mu         sync.RWMutex
 	young, old map[uint64]row // by hash of the key
 	size       int64          // of young
 	changed    uint64         // number of the last change
@@ -76,7 +80,7 @@ func newRowCache(bytes int64) *rowCache {
 	c := &rowCache{limit: bytes / (2 * rowShards), seed: maphash.MakeSeed()}
 	c.lengths.Store(new([]int))
 	for i := range c.shards {
-		c.shards[i].young = map[uint64]row{}
+		c.shards[i].young, c.shards[i].old = map[uint64]row{}, map[uint64]row{}
 	}
 	return c
 }
@@ -91,14 +95,20 @@ func (c *rowCache) shard(hash uint64) *rowShard { return &c.shards[hash%rowShard
 // get returns what is kept under key, or a prefix, for a reader with a label; ok is false when it has to be read.
 func (c *rowCache) get(hash uint64, key []byte, label uint64) (r row, ok bool) {
 	s := c.shard(hash)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.mu.RLock()
 	r, ok = s.young[hash]
+	aged := false
 	if !ok {
-		if r, ok = s.old[hash]; ok {
+		r, ok = s.old[hash]
+		aged = ok
+	}
+	s.mu.RUnlock()
+	if aged && s.mu.TryLock() {
+		if r, ok := s.old[hash]; ok { // no change has dropped it since
 			delete(s.old, hash)
 			s.keep(hash, r, c.limit)
 		}
+		s.mu.Unlock()
 	}
 	if !ok || r.at > label || !bytes.Equal(r.key, key) {
 		return row{}, false
@@ -106,13 +116,16 @@ func (c *rowCache) get(hash uint64, key []byte, label uint64) (r row, ok bool) {
 	return r, true
 }
 
-// put keeps a row that a reader with the label r.at found. Its slices are the cache's from then on.
+// put keeps a row that a reader with the label r.at found, if nobody else is in its shard. Its slices are the cache's from
+// then on.
 func (c *rowCache) put(hash uint64, r row) {
 	if c.limit == 0 || r.size() > maxRowBytes {
 		return
 	}
 	s := c.shard(hash)
-	s.mu.Lock()
+	if !s.mu.TryLock() {
+		return
+	}
 	defer s.mu.Unlock()
 	if s.changed <= r.at {
 		s.keep(hash, r, c.limit)
@@ -152,7 +165,8 @@ func (c *rowCache) admits(length int) bool {
 // keep adds a row to the young generation, in place of one of the same hash.
 func (s *rowShard) keep(hash uint64, r row, limit int64) {
 	if s.size+r.size() > limit {
-		s.old, s.young, s.size = s.young, make(map[uint64]row, len(s.young)), 0
+		s.old, s.young, s.size = s.young, s.old, 0
+		clear(s.young) // and not a new one: who makes one may have to wait for the collector
 	}
 	if was, ok := s.young[hash]; ok {
 		s.size -= was.size()
