@@ -381,4 +381,7 @@ func TestHC21_AnswerCache(t *testing.T) {
 	if _, calls := ask(d, query.Options{}); calls == 0 {
 		t.Error("another model was answered for from the cache")
 	}
+	if answer, calls := ask(d, query.Options{}); answer != "Ines Calder" || calls != 0 {
+		t.Errorf("another model, the second time: %q with %d calls", answer, calls)
+	}
 }

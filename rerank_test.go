@@ -50,6 +50,49 @@ func passages(r *query.Result) (ids []string) {
 	return ids
 }
 
+// The reply of a reranker is not trusted: entries for passages that were not sent and second ones for a passage count
+// for nothing, the order is that of the scores, the minimum holds, and a failure leaves the first order and is told.
+func TestHC22_Reranker(t *testing.T) {
+	fails := false
+	d, _ := rerankedBy(t, func(w http.ResponseWriter, r *http.Request) {
+		if fails {
+			llmtest.RespondJSON(400, `{"error":"no"}`)(w, r)
+			return
+		}
+		llmtest.RespondJSON(200, `{"results":[{"index":2,"relevance_score":0.10},{"index":0,"relevance_score":0.90},{"index":9,"relevance_score":0.80},`+
+			`{"index":0,"relevance_score":0.20},{"index":1,"relevance_score":0.50}]}`)(w, r)
+	})
+	insert(t, d, doc("d", "The lamp is lit at night."))
+	o := query.Options{Mode: query.Naive, ChunkTopK: 2, Want: query.WantContext, CosineThreshold: query.Some(-1.0)}
+	all := o
+	all.ChunkTopK, all.NoRerank = 4, true
+	first := passages(ask(t, d, "lamp", all))
+	if len(first) != 4 {
+		t.Fatalf("%q are found, want all four", first)
+	}
+	for _, c := range []struct {
+		name  string
+		fails bool
+		least float64
+		want  []string
+	}{
+		{"keep 2", false, 0, first[:2]},
+		{"minimum 0.6", false, .6, first[:1]},
+		{"failure", true, .6, first[:2]},
+	} {
+		fails = c.fails
+		o.MinRerankScore = query.Some(c.least)
+		r := ask(t, d, "lamp", o)
+		if got := passages(r); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q of %q", c.name, got, c.want, first)
+		}
+		told := slices.ContainsFunc(r.Fallbacks, func(f query.Fallback) bool { return f.Step == query.StepRerank })
+		if told != c.fails {
+			t.Errorf("%s: fallbacks %v", c.name, r.Fallbacks)
+		}
+	}
+}
+
 // A model behind HTTP orders the passages of a query, and the score decides before the number does.
 func TestRerankerOverHTTP(t *testing.T) {
 	d, srv := rerankedBy(t, lastFirst)
