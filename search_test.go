@@ -123,3 +123,32 @@ func TestHybridSearch(t *testing.T) {
 		t.Errorf("by default: %s", got)
 	}
 }
+
+// The offline reranker weighs words by all passages of the view, not by those found alone: of two passages with a word of the
+// question each, that with the word which is rare in the store comes first, and deletions are seen at once.
+func TestRerankedByTheStore(t *testing.T) {
+	d, err := db.Open("d", db.WithOptions(db.Options{FS: vfs.NewMem(), Extractor: scripted{}, LexicalDim: 64, Now: clock}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := query.Options{Mode: query.Naive, Search: query.SearchText, Filter: query.Filter{IDs: []string{"a", "b"}}}
+	insert(t, d, doc("a", "A lantern hung there"), doc("b", "A compass hung there"))
+	for _, common := range []string{"lantern", "compass"} {
+		for i := range 9 {
+			insert(t, d, doc(fmt.Sprint(common, i), fmt.Sprintf("One %s, number %d", common, i)))
+		}
+		want := "b-chunk-000 a-chunk-000"
+		if common == "compass" {
+			want = "a-chunk-000 b-chunk-000"
+		}
+		if got := strings.Join(passagesOf(t, d, "lantern compass", o), " "); got != want {
+			t.Errorf("%s is common: %q, want %q", common, got, want)
+		}
+		for i := range 9 {
+			if _, err := d.Delete(ctx, fmt.Sprint(common, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	closeChecked(t, d)
+}

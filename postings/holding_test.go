@@ -2,7 +2,7 @@ package postings
 
 import "testing"
 
-// TestHolding: sets of what holds terms, and of both, are what a scan of the model finds, folded or not.
+// TestHolding: numbers and sets of what holds terms, and sets of what holds both, are what a scan of the model finds, folded or not.
 func TestHolding(t *testing.T) {
 	s := newStore(t)
 	x := s.create("x")
@@ -26,6 +26,16 @@ func TestHolding(t *testing.T) {
 		}
 		set()
 		set("none")
+		asked := []string{"mod9", "none", "all", "mod7", "mod9", "own2900"}
+		holders, err := x.Holders(t.Context(), r, asked)
+		for i, n := range holders {
+			if want := len(m.search(Query{Terms: asked[i : i+1]})); n != want {
+				t.Errorf("%s: %d holders, want %d", asked[i], n, want)
+			}
+		}
+		if err != nil || len(holders) != len(asked) {
+			t.Errorf("%v, %v", holders, err)
+		}
 		set("own5", "own2900", "none")
 		sevens, nines := set("mod7"), set("mod9")
 		both := sevens.And(nines)

@@ -135,10 +135,11 @@ func (e *Engine) SetEmbedder(m llm.Embedder) { e.embedder.Store(&embedder{m}) }
 // run is one query under way.
 type run struct {
 	e        *Engine
-	embedder *embedder // of the question's vectors
-	opt      Options   // resolved
-	question string    // trimmed
-	hyde     string    // hypothetical answer; empty: none
+	embedder *embedder   // of the question's vectors
+	opt      Options     // resolved
+	question string      // trimmed
+	hyde     string      // hypothetical answer; empty: none
+	stats    *statistics // for the reranker; nil: none
 	res      *Result
 	trace    []TraceStep
 	start    time.Time

@@ -17,7 +17,13 @@ func (q *run) rerank(ctx context.Context, chunks []Chunk) ([]Chunk, error) {
 	for i, c := range chunks {
 		docs[i] = c.Content
 	}
-	scores, err := q.e.reranker.Rerank(ctx, q.question, docs)
+	rerank := q.e.reranker.Rerank
+	if r, ok := q.e.reranker.(statisticsReranker); ok {
+		rerank = func(ctx context.Context, question string, docs []string) ([]float64, error) {
+			return r.rerank(ctx, question, docs, q.stats)
+		}
+	}
+	scores, err := rerank(ctx, q.question, docs)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("query: rerank: %w", ctx.Err())
 	}

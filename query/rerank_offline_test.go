@@ -62,6 +62,26 @@ func TestOfflineReranker(t *testing.T) {
 	}
 }
 
+// TestOfflineRerankerWithStatistics: which word is rare, and what is long, is told by the store and not by the few texts.
+func TestOfflineRerankerWithStatistics(t *testing.T) {
+	docs := []string{"Heron harbour.", "A heron.", "A harbour.", "The heron stood."}
+	for _, c := range []struct {
+		herons, harbours int
+		length           float64
+		best             int // of the two that hold one word only
+	}{{900, 3, 2, 2}, {3, 900, 2, 1}, {3, 900, 1000, 1}} {
+		s := &statistics{passages: 1000, length: c.length, holding: map[string]int{"heron": c.herons, "harbour": c.harbours}}
+		scores, err := offlineReranker{}.rerank(context.Background(), "heron harbour", docs, s)
+		check(t, err)
+		if other := 3 - c.best; scores[c.best] <= scores[other] {
+			t.Errorf("%+v: scores %v", c, scores)
+		}
+		if long := scores[1] / scores[3]; c.best == 1 && (long > 1.1) != (c.length < 1000) {
+			t.Errorf("%+v: the shorter text has %v of the longer", c, long)
+		}
+	}
+}
+
 // TestOfflineRerankerOnCorpus: over the whole shipped corpus, the document that answers a shipped question
 // comes first nearly always.
 func TestOfflineRerankerOnCorpus(t *testing.T) {

@@ -183,6 +183,9 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 		return nil, err
 	}
 	merged := mergeCandidates(found.hits.chunks, ofEntities, ofRelations)
+	if q.opt.Search != SearchVector && len(found.hits.chunks) > 0 {
+		byPlaces(merged, found.hits.chunks, ofEntities, ofRelations)
+	}
 	t.count("from_entities", len(ofEntities))
 	t.count("from_relations", len(ofRelations))
 	t.cut("merged", len(merged), len(found.hits.chunks)+len(ofEntities)+len(ofRelations))
@@ -192,7 +195,9 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 	q.res.Counts.Chunks = ChunkCounts{Vector: found.hits.byVector, Text: found.hits.byText, Entities: len(ofEntities), Relations: len(ofRelations), Merged: len(merged)}
 
 	t = q.e.timer(StepRead)
-	chunks, err = q.load(ctx, r, merged)
+	if chunks, err = q.load(ctx, r, merged); err == nil {
+		err = q.statistics(ctx, r)
+	}
 	t.count("chunks", len(chunks))
 	q.record(t)
 	return chunks, err

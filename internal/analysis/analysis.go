@@ -94,7 +94,7 @@ func (a *Analyzer) terms(t token) []string {
 		return terms
 	}
 	lexical.TokenTerms(t.text, t.class, 0, func(term lexical.Term) bool {
-		if text := a.text(term); text != "" {
+		if text := a.Term(term); text != "" {
 			terms = append(terms, text)
 		}
 		return true
@@ -108,8 +108,8 @@ func (a *Analyzer) terms(t token) []string {
 	return terms
 }
 
-// text is the term as it is stored; empty for function words.
-func (a *Analyzer) text(t lexical.Term) string {
+// Term is t as it is stored; empty for function words.
+func (a *Analyzer) Term(t lexical.Term) string {
 	if t.Rank == lexical.Stop {
 		return ""
 	}

@@ -47,7 +47,7 @@ func (a *Analyzer) Beginning(word string) (prefix, whole string, ok bool) {
 		lexical.TokenTerms(word[t.Start:t.End], t.Class, 0, func(term lexical.Term) bool {
 			if !term.Part {
 				words++
-				prefix, whole = term.Word, a.text(term)
+				prefix, whole = term.Word, a.Term(term)
 			}
 			return true
 		})
