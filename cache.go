@@ -103,6 +103,9 @@ func (d *DB) ClearCache(ctx context.Context, kinds ...CacheKind) (map[CacheKind]
 		}
 	}
 	return writing(ctx, d, func(ctx context.Context, s *state) (map[CacheKind]CacheStats, error) {
+		if err := s.settleLate(ctx); err != nil {
+			return nil, fmt.Errorf("db: clear cache: %w", err)
+		}
 		had := make(map[CacheKind]CacheStats, len(kinds))
 		_, err := s.Update(ctx, changeCache, nil, func(b *kv.Batch) error {
 			for _, kind := range kinds {
@@ -189,10 +192,11 @@ func (s *state) checkCaches(ctx context.Context, r kv.Reader) iter.Seq2[Problem,
 	}
 }
 
-// byteStore keeps model replies or embeddings in one cache. Every entry is durable when Put returns (P6), and no
-// part of the logical state.
+// byteStore keeps model replies or embeddings in one cache. Every entry is durable when Put returns (P6), but for those of
+// questions, which are stored behind them, and no part of the logical state.
 type byteStore struct {
 	state *state // its log is there before the first call
+	kind  CacheKind
 	cache cache.Cache
 }
 
@@ -201,11 +205,14 @@ func (s *state) byteStore(kind CacheKind) llm.ByteStore {
 	if s.opts.ReadOnly || s.cacheLimit(kind) == 0 {
 		return nil
 	}
-	return &byteStore{s, s.cache(kind)}
+	return &byteStore{s, kind, s.cache(kind)}
 }
 
 // Get implements llm.ByteStore.
 func (s *byteStore) Get(_ context.Context, key string) ([]byte, bool, error) {
+	if v, ok := s.state.late.get(s.kind, key); ok {
+		return v, true, nil
+	}
 	snap, err := s.state.View()
 	if err != nil {
 		return nil, false, err
@@ -222,6 +229,9 @@ func (s *byteStore) Put(ctx context.Context, key string, value []byte) error {
 // PutMany implements llm.BatchStore, in one commit. What has arrived was paid for: it is stored even if the
 // caller gives up meanwhile, unless the writer turn then does not come within storeGrace.
 func (s *byteStore) PutMany(ctx context.Context, keys []string, values [][]byte) error {
+	if ctx.Value(askingKey{}) != nil && s.state.keepLate(s.kind, keys, values) {
+		return nil
+	}
 	ctx, end := outlive(ctx, storeGrace)
 	defer end()
 	_, err := s.state.Update(ctx, changeCache, nil, func(b *kv.Batch) error { return s.cache.Put(b, keys, values) })

@@ -116,6 +116,9 @@ func TestCacheKinds(t *testing.T) {
 		}
 	}
 	ask(d)
+	if err := d.Settle(ctx); err != nil { // what a question's models say is stored behind it
+		t.Fatal(err)
+	}
 	before := cached(t, d)
 	for kind, want := range map[db.CacheKind]int{db.CacheExtract: 8, db.CacheSummary: 1, db.CacheKeywords: 1, db.CacheAnswer: 1} { // four chunks, gleaned once
 		if got := before[kind]; got.Entries != want || got.Bytes == 0 || got.Limit < db.MinCacheLimit {

@@ -3,9 +3,10 @@ package db_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/glimdb/db"
@@ -58,23 +59,65 @@ func TestRefusedDocumentsBindNoModel(t *testing.T) {
 	}
 }
 
-// TestQueryEndsWithItsContext: a reply that is to be stored waits for the writer turn as long as somebody waits for
-// the reply, and not for ever (HC-05): whoever has the turn may be the one who asked.
-func TestQueryEndsWithItsContext(t *testing.T) {
+// TestQueryInsideUpdate: a question asked by who has the writer turn does not wait for it (HC-05); what its models said is
+// stored behind it, found until then, and paid for once.
+func TestQueryInsideUpdate(t *testing.T) {
 	o := testOptions(nil)
-	o.Models.Chat = extracting(llmtest.Rule{Purpose: llm.PurposeKeywords, Text: `{"high_level_keywords":[],"low_level_keywords":["mill"]}`})
+	chat := extracting(llmtest.Rule{Purpose: llm.PurposeKeywords, Text: `{"high_level_keywords":[],"low_level_keywords":["mill"]}`})
+	emb := llmtest.NewEmbedder(8)
+	o.Models.Chat, o.Models.Embedder, o.FS = chat, emb, vfs.NewMem()
 	d := openTest(t, o)
 	insert(t, d, doc("mill", "E Ines Calder (runs the mill)"))
-	update(t, d, func(*db.Tx) error {
-		short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
-		defer cancel()
-		if _, err := d.Query(short, "who runs the mill", query.Options{}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a query inside Update: %v, want the end of its context", err)
+	chat.Reset()
+	ask := func() {
+		t.Helper()
+		if res, err := d.Query(ctx, "who runs the mill", query.Options{}); err != nil || res.Answer == "" {
+			t.Errorf("%+v, %v", res, err)
 		}
+	}
+	before := cached(t, d)
+	var calls, texts int
+	update(t, d, func(*db.Tx) error {
+		ask()
+		calls, texts = len(chat.Calls()), emb.Texts()
+		ask()
 		return nil
 	})
-	if res, err := d.Query(ctx, "who runs the mill", query.Options{}); err != nil || res.Answer == "" {
-		t.Errorf("afterwards: %+v, %v", res, err)
+	if err := d.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	after := cached(t, d)
+	if after[db.CacheKeywords].Entries != 1 || after[db.CacheAnswer].Entries != 1 || after[db.CacheEmbed].Entries <= before[db.CacheEmbed].Entries {
+		t.Errorf("stored %+v, before %+v", after, before)
+	}
+	closeChecked(t, d)
+	d = openTest(t, o)
+	ask()
+	if len(chat.Calls()) != calls || emb.Texts() != texts {
+		t.Errorf("%d calls and %d texts, %d and %d of them for the first question", len(chat.Calls()), emb.Texts(), calls, texts)
+	}
+}
+
+// TestCloseStoresWhatQuestionsPaidFor: a database that is closed at once after a question has its replies.
+func TestCloseStoresWhatQuestionsPaidFor(t *testing.T) {
+	o := testOptions(nil)
+	chat := extracting(llmtest.Rule{Purpose: llm.PurposeKeywords, Text: `{"high_level_keywords":[],"low_level_keywords":["mill"]}`})
+	o.Models.Chat, o.FS = chat, vfs.NewMem()
+	d := openTest(t, o)
+	insert(t, d, doc("mill", "E Ines Calder (runs the mill)"))
+	var asking sync.WaitGroup
+	for i := range 20 {
+		asking.Go(func() {
+			if _, err := d.Query(ctx, fmt.Sprint("who runs mill ", i), query.Options{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	asking.Wait()
+	closeChecked(t, d)
+	d = openTest(t, o)
+	if got := cached(t, d); got[db.CacheKeywords].Entries != 20 || got[db.CacheAnswer].Entries != 20 {
+		t.Errorf("stored %+v", got)
 	}
 }
 

@@ -82,8 +82,7 @@ func (e stuckEmbedder) Embed(ctx context.Context, texts []string, kind llm.Kind)
 
 // No query waits for a writer, wherever that is held: in the sync of its commit, or by a model that extracts,
 // summarises or embeds for it. A query that did would never end here. All that is asked of the database without a
-// question answers, too. The questions have been asked before: the vector of a new one is paid for, and kept by a commit
-// of its own.
+// question answers, too. The question is a new one: what models say to it is stored behind it.
 func TestQueriesBesideAStuckWriter(t *testing.T) {
 	t.Parallel()
 	for _, where := range []string{"sync", string(llm.PurposeExtract), string(llm.PurposeSummary), "embed"} {
@@ -114,7 +113,7 @@ func TestQueriesBesideAStuckWriter(t *testing.T) {
 			for i := range 4 {
 				insert(t, d, doc(fmt.Sprint("mill ", i), fmt.Sprintf("E Ines Calder (runs mill %d)\nE Tide Mill (grinds %d)\nR Ines Calder - Tide Mill (runs it %d)", i, i, i)))
 			}
-			queries(t, d)
+			queries(t, d, "Who runs Tide Mill?")
 			g.shut.Store(true)
 			done := make(chan error)
 			go func() {
@@ -122,7 +121,7 @@ func TestQueriesBesideAStuckWriter(t *testing.T) {
 				done <- err
 			}()
 			<-g.entered
-			queries(t, d)
+			queries(t, d, "Who runs the Tide Mill now?")
 			if n, err := countDocuments(d); err != nil || n < 4 {
 				t.Errorf("%d documents, %v", n, err)
 			}
@@ -149,12 +148,12 @@ func TestQueriesBesideAStuckWriter(t *testing.T) {
 }
 
 // queries asks in all modes, with and without a filter.
-func queries(t *testing.T, d *db.DB) {
+func queries(t *testing.T, d *db.DB, question string) {
 	t.Helper()
 	for _, mode := range retrieving {
 		for _, f := range []query.Filter{{}, {IDPrefix: "mill"}} {
 			for _, want := range []query.Want{query.WantContext, query.WantPrompt} {
-				r, err := d.Query(ctx, "Who runs Tide Mill?", query.Options{Mode: mode, Filter: f, Want: want})
+				r, err := d.Query(ctx, question, query.Options{Mode: mode, Filter: f, Want: want})
 				if err != nil || r.Outcome != query.OutcomeOK || !strings.Contains(r.Context+r.Prompt, "runs mill 0") && mode == query.Naive {
 					t.Errorf("%s: %+v, %v", mode, r, err)
 				}

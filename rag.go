@@ -256,7 +256,7 @@ func (d *DB) Query(ctx context.Context, question string, o query.Options) (*quer
 		}
 	}
 	// A stream outlives this call, and the context with it.
-	ctx, release := living(ctx, s.ctx)
+	ctx, release := living(asking(ctx), s.ctx)
 	streams := false
 	defer func() {
 		if !streams {

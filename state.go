@@ -39,6 +39,7 @@ type state struct {
 	engine *query.Engine
 
 	clusters *cluster.Layer
+	late     *late
 
 	ctx    context.Context // ends with the state, with its cause, or with ErrClosed when Close of the database begins
 	cancel context.CancelCauseFunc
@@ -48,7 +49,7 @@ type state struct {
 // newState makes the models of a workspace. It reads nothing. Errors: one *OptionError for each option out of range,
 // joined.
 func (c *core) newState(name string) (*state, error) {
-	s := &state{core: c, name: name}
+	s := &state{core: c, name: name, late: newLate()}
 	s.ctx, s.cancel = context.WithCancelCause(c.life.ctx)
 	var err error
 	if s.models, err = newModels(c.opts, s); err != nil {
