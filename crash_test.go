@@ -56,7 +56,7 @@ func bigDocument(id, word string) index.Document {
 // crashOptions make a chunk of each part of the big document, and files small, so that few operations hold many kinds.
 func crashOptions(fs *testkit.CrashFS) db.Options {
 	o := testOptions(fs)
-	o.Index.Chunker = paragraphs()
+	o.Index.Chunker, o.Index.EntityWords = paragraphs(), index.EntityWordsOn
 	return o
 }
 

@@ -180,7 +180,8 @@ func (d *DB) TruncateChanges(ctx context.Context, upTo kv.LSN) error {
 }
 
 // Settle waits until the vector indexes of the workspaces in memory have taken in every committed vector, and full-text
-// search of this workspace every chunk, and until what models said to its questions is stored. Searches are exact about what is committed without it; it only moves the
+// search of this workspace every chunk and, with Index.EntityWords, every entity, and until what models said to its questions is
+// stored. Searches are exact about what is committed without it; it only moves the
 // work. In a store from before there was full-text search, or of another Index.TextLanguage, queries do without it until then.
 func (d *DB) Settle(ctx context.Context) error {
 	ctx, s, leave, err := d.enter(ctx, reads)

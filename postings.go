@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// tend makes postings in the background where chunks have none yet: queries do without until it has ended. What ends the
+// tend makes postings in the background where chunks or entities have none yet: queries do without until it has ended. What ends the
 // state interrupts it, and the next state goes on from there. A call runs in the workspace.
 func (s *state) tend() error {
 	if s.opts.ReadOnly {
@@ -16,7 +16,7 @@ func (s *state) tend() error {
 		return err
 	}
 	t, err := s.pipe.Tended(view)
-	if err = errors.Join(err, view.Close()); err != nil || t.Whole {
+	if err = errors.Join(err, view.Close()); err != nil || t.Whole && !t.Entities.Due {
 		return err
 	}
 	s.life.mu.Lock()

@@ -22,6 +22,19 @@ func (d *DB) SearchText(ctx context.Context, text string, o query.TextOptions) (
 	return res, because(ctx, err)
 }
 
+// SearchEntities finds the entities whose names and descriptions fit the words of text best, in the language of SearchText and as
+// little in need of a model. Entities are searched so where Index.EntityWords had postings made for them: else the error is
+// query.ErrNoEntityWords.
+func (d *DB) SearchEntities(ctx context.Context, text string, o query.TextOptions) (*query.EntityTextResult, error) {
+	ctx, s, leave, err := d.enter(ctx, reads)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	res, err := s.engine.SearchEntities(ctx, text, o)
+	return res, because(ctx, err)
+}
+
 // hashedShare is query.Options.VectorShare where vectors are hashed words: they repeat what the words say. docs/quality.md
 // has the measurements.
 const hashedShare = 0.35

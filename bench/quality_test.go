@@ -134,7 +134,7 @@ func TestSearchByWordsIsBM25(t *testing.T) {
 func (c *judged) open(b *testing.B) *db.DB {
 	b.Helper()
 	ctx := context.Background()
-	d, err := db.Open("quality", db.WithFS(vfs.NewMem()))
+	d, err := db.Open("quality", db.WithOptions(db.Options{FS: vfs.NewMem(), Index: index.Options{EntityWords: index.EntityWordsOn}}))
 	must(b, err)
 	b.Cleanup(func() { must(b, d.Close()) })
 	if c.graph != nil {
@@ -212,6 +212,9 @@ func BenchmarkQuality(b *testing.B) {
 				if mode != query.Bypass {
 					row(string(mode), c.in(b, d, query.Options{Mode: mode}))
 				}
+			}
+			for _, search := range []query.Search{query.SearchText, query.SearchHybrid} {
+				row(fmt.Sprintf("%s, search %s", query.Local, search), c.in(b, d, query.Options{Mode: query.Local, Search: search}))
 			}
 			for _, search := range query.Searches() {
 				for _, mode := range []query.Mode{query.Naive, query.Mix} {

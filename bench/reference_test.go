@@ -29,6 +29,9 @@ import (
 	"github.com/glimdb/db/query"
 )
 
+// entityWords has the workloads stored with postings of entities.
+var entityWords = flag.Bool("entitywords", false, "store workloads with Index.EntityWords on")
+
 // workloads is where the documents and questions are that LightRAG itself was measured with.
 var workloads = flag.String("workloads", "", "directory with workload_S.jsonl, q_S.jsonl and so on for M and L; default: golden-lightrag of GLIM_DATA, which has S")
 
@@ -168,8 +171,11 @@ func openReference(b *testing.B, dir string, docs []recorded) *referenceStore {
 	}
 	e, err := hashed.New(hashed.Options{Dim: 384})
 	must(b, err)
-	s.DB, err = db.Open(dir, db.WithOptions(db.Options{Vectors: db.VectorOptions{MemoryBytes: rowsInMemory}}),
-		db.WithModels(llm.Models{Chat: known, Embedder: countedEmbedder{e, &s.spent}, Tokenizer: bytesTokenizer{}}))
+	o := db.Options{Vectors: db.VectorOptions{MemoryBytes: rowsInMemory}, Models: llm.Models{Chat: known, Embedder: countedEmbedder{e, &s.spent}, Tokenizer: bytesTokenizer{}}}
+	if *entityWords {
+		o.Index.EntityWords = index.EntityWordsOn
+	}
+	s.DB, err = db.Open(dir, db.WithOptions(o))
 	must(b, err)
 	return s
 }

@@ -172,9 +172,12 @@ func (g *Graph) neighbors(r kv.Reader, name string) ([]Neighbor, error) {
 
 // AllNodes yields every node in name order. Memory is bounded; the cost is one pass over the names and,
 // for each window of them, one over records and degrees.
-func (g *Graph) AllNodes(r kv.Reader) iter.Seq2[*Node, error] {
+func (g *Graph) AllNodes(r kv.Reader) iter.Seq2[*Node, error] { return g.NodesBehind(r, "") }
+
+// NodesBehind yields the nodes whose names come behind one, which need not be a node's, like AllNodes.
+func (g *Graph) NodesBehind(r kv.Reader, name string) iter.Seq2[*Node, error] {
 	return func(yield func(*Node, error) bool) {
-		for w, err := range g.nameWindows(r) {
+		for w, err := range g.nameWindows(r, name) {
 			var nodes []*Node
 			if err == nil {
 				nodes, err = g.nodesByID(r, w.ids, w.names)
@@ -198,7 +201,7 @@ func (g *Graph) AllEdges(r kv.Reader) iter.Seq2[*Edge, error] {
 	return func(yield func(*Edge, error) bool) {
 		s := scanner{g: g, r: r}
 		defer s.close()
-		for w, err := range g.nameWindows(r) {
+		for w, err := range g.nameWindows(r, "") {
 			if err != nil {
 				yield(nil, fmt.Errorf("graph: all edges: %w", err))
 				return
@@ -268,9 +271,9 @@ type nameWindow struct {
 	ids   []nodeID
 }
 
-// nameWindows yields all names with their ids, scanWindow at a time, in name order. A window is valid
+// nameWindows yields all names behind after with their ids, scanWindow at a time, in name order. A window is valid
 // until the next one.
-func (g *Graph) nameWindows(r kv.Reader) iter.Seq2[nameWindow, error] {
+func (g *Graph) nameWindows(r kv.Reader, after string) iter.Seq2[nameWindow, error] {
 	return func(yield func(nameWindow, error) bool) {
 		c, err := g.cursor(r, kindName)
 		if err != nil {
@@ -280,7 +283,7 @@ func (g *Graph) nameWindows(r kv.Reader) iter.Seq2[nameWindow, error] {
 		defer c.Close()
 		skip := len(g.prefix) + 1
 		var w nameWindow
-		for c.Next() {
+		for ok := c.SeekGE(append(g.nameKey(after), 0)); ok; ok = c.Next() { // names are not empty
 			id, err := decodeID(c.Value())
 			if err != nil {
 				yield(nameWindow{}, err)

@@ -107,7 +107,7 @@ func (g *Graph) snapshot(ctx context.Context, r kv.Reader, l Limits) (*CSR, erro
 	}
 	c := &CSR{names: make([]string, 0, st.Nodes), directed: g.cfg.Directed}
 	ids := make([]nodeID, 0, st.Nodes) // in name order
-	for w, err := range g.nameWindows(r) {
+	for w, err := range g.nameWindows(r, "") {
 		if err == nil {
 			err = ctx.Err()
 		}

@@ -37,7 +37,7 @@ func (l Label) before(m Label) bool {
 // in memory.
 func (g *Graph) Labels(ctx context.Context, r kv.Reader) ([]string, error) {
 	var names []string
-	for w, err := range g.nameWindows(r) {
+	for w, err := range g.nameWindows(r, "") {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -152,7 +152,7 @@ func (g *Graph) SearchLabels(ctx context.Context, r kv.Reader, query string, lim
 		}
 		return x.Name < y.Name
 	}}
-	for w, err := range g.nameWindows(r) {
+	for w, err := range g.nameWindows(r, "") {
 		if err == nil {
 			err = ctx.Err()
 		}

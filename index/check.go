@@ -33,7 +33,7 @@ func (p Problem) String() string { return "index: " + p.Rule + ": " + p.What }
 func (p *Pipeline) Check(ctx context.Context, r kv.Reader) iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
 		c := &checker{p: p, ctx: ctx, r: r, ws: p.cfg.Workspace, yield: yield, docs: make(map[uint64]*docRef)}
-		for _, step := range []func() error{c.decisions, c.documents, c.texts, c.chunks, c.indexes, c.sources, c.objects, c.vectors, c.nextVectors, c.postings} {
+		for _, step := range []func() error{c.decisions, c.documents, c.texts, c.chunks, c.indexes, c.sources, c.objects, c.vectors, c.nextVectors, c.postings, c.entityPostings} {
 			if err := step(); err != nil {
 				if !errors.Is(err, errStop) {
 					yield(Problem{}, fmt.Errorf("index: check: %w", err))

@@ -217,6 +217,9 @@ func newStore(t testing.TB, o index.Options) *store {
 			s.opts.Chunker = lineChunker{}
 		}
 	}
+	if s.opts.EntityWords == index.EntityWordsKeep {
+		s.opts.EntityWords = index.EntityWordsOn // so that every check compares them, too
+	}
 	s.open()
 	t.Cleanup(func() {
 		s.check()

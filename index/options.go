@@ -62,6 +62,9 @@ type Options struct {
 	// TextLanguage is the language whose words in Latin letters full-text search reduces to stems, one of TextLanguages;
 	// "": English, and Russian by its letters. Another one than before makes postings anew, see Pipeline.Tend.
 	TextLanguage string
+	// EntityWords says whether entities get postings, so that queries find them by words; see EntityWords. A workspace may
+	// have another value than the last time.
+	EntityWords EntityWords
 	// EmbedTokens is the embedding model's input limit: chunks above it are cut further, texts of
 	// entities and relations are shortened to their longest prefix that fits; 0: no limit, range 0 to 2³⁰.
 	EmbedTokens int
@@ -109,6 +112,9 @@ func (o Options) withDefaults() (Options, error) {
 	set("SummaryFragments", &o.SummaryFragments, defaultFragments, 2, maxCap)
 	set("SummaryTokens", &o.SummaryTokens, defaultSummaryTok, 1, maxTokens)
 	set("EmbedTokens", &o.EmbedTokens, 0, 0, maxTokens)
+	if !slices.Contains([]EntityWords{EntityWordsKeep, EntityWordsOn, EntityWordsOff}, o.EntityWords) {
+		errs = append(errs, &OptionError{Field: "EntityWords", Value: o.EntityWords, Want: `"", on or off`})
+	}
 	if o.TextLanguage != "" && !slices.Contains(TextLanguages(), o.TextLanguage) {
 		errs = append(errs, &OptionError{Field: "TextLanguage", Value: o.TextLanguage, Want: "one of " + strings.Join(TextLanguages(), ", ")})
 	}

@@ -345,3 +345,42 @@ func (s *store) damaged(fn func(b *kv.Batch) error) (problems []string) {
 	}
 	return problems
 }
+
+// TestDamagedEntityPostings: postings of other entities, or of other texts, are found by Check.
+func TestDamagedEntityPostings(t *testing.T) {
+	for name, damage := range map[string]func(b *kv.Batch, k *postings.Keyed) error{
+		"another text": func(b *kv.Batch, k *postings.Keyed) error {
+			return k.Change(b, "A", []postings.Term{{Text: "other", Count: 1}})
+		},
+		"no entity": func(b *kv.Batch, k *postings.Keyed) error { return k.Add(b, "Z", nil) },
+		"progress":  func(b *kv.Batch, k *postings.Keyed) error { return k.SetMark(b, []byte{9}) },
+		"no postings": func(b *kv.Batch, k *postings.Keyed) error {
+			if err := k.Drop(b); err != nil {
+				return err
+			}
+			k, err := postings.CreateKeyed(b, "", record.EntityPostings, k.Config())
+			if err != nil {
+				return err
+			}
+			return k.SetMark(b, record.Coverage{Whole: true}.Encode())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t, index.Options{})
+			s.put(doc("a", "E A|person|first thing"))
+			if got := s.tended().Entities; !got.Whole || got.Items == 0 || got.Due {
+				t.Fatalf("%+v", got)
+			}
+			problems := s.damaged(func(b *kv.Batch) error {
+				k, err := postings.OpenKeyed(b, "", record.EntityPostings)
+				if err != nil {
+					return err
+				}
+				return damage(b, k)
+			})
+			if !slices.ContainsFunc(problems, func(p string) bool { return strings.Contains(p, "I11") }) {
+				t.Errorf("%q", problems)
+			}
+		})
+	}
+}

@@ -145,6 +145,10 @@ func (p *Pipeline) stageEdits(b *kv.Batch, pl *plan) error {
 	if err != nil {
 		return err
 	}
+	words, err := p.createEntityPostings(b)
+	if err != nil {
+		return fmt.Errorf("index: postings of entities: %w", err)
+	}
 	for _, e := range pl.edits {
 		if err := p.stageSources(b, e); err != nil {
 			return err
@@ -153,14 +157,14 @@ func (p *Pipeline) stageEdits(b *kv.Batch, pl *plan) error {
 			return err
 		}
 		if !e.gone {
-			if err := p.stageView(b, &s, e); err != nil {
+			if err := p.stageView(b, &s, words, e); err != nil {
 				return fmt.Errorf("index: store %v: %w", e.object, err)
 			}
 		}
 	}
 	for i := len(pl.edits) - 1; i >= 0; i-- { // relations first
 		if e := pl.edits[i]; e.gone {
-			if err := removeView(b, &s, e); err != nil {
+			if err := removeView(b, &s, words, e); err != nil {
 				return fmt.Errorf("index: remove %v: %w", e.object, err)
 			}
 		}
@@ -207,8 +211,8 @@ func (p *Pipeline) stageTally(b *kv.Batch, e *edit) error {
 	return b.Set(key, e.tally.Encode())
 }
 
-// stageView stores the derived entity or relation and its vector, each only when it changed.
-func (p *Pipeline) stageView(b *kv.Batch, s *stores, e *edit) error {
+// stageView stores the derived entity or relation, its vector and its postings, each only when it changed.
+func (p *Pipeline) stageView(b *kv.Batch, s *stores, words *entityWords, e *edit) error {
 	if e.changed() {
 		now := p.cfg.Now().Unix()
 		if e.object.IsRelation() {
@@ -227,6 +231,9 @@ func (p *Pipeline) stageView(b *kv.Batch, s *stores, e *edit) error {
 			if err := s.graph.PutNode(b, graph.Node{Name: n.Name, Type: n.Type, Props: n.Props()}); err != nil {
 				return err
 			}
+			if err := words.put(e.entity, n); err != nil {
+				return err
+			}
 		}
 	}
 	if !e.embed {
@@ -238,7 +245,7 @@ func (p *Pipeline) stageView(b *kv.Batch, s *stores, e *edit) error {
 	return s.entities.Put(b, e.object.A, e.vector)
 }
 
-func removeView(b *kv.Batch, s *stores, e *edit) error {
+func removeView(b *kv.Batch, s *stores, words *entityWords, e *edit) error {
 	if e.entity == nil && e.relation == nil {
 		return nil // neither was nor is
 	}
@@ -249,6 +256,9 @@ func removeView(b *kv.Batch, s *stores, e *edit) error {
 		return s.relations.Delete(b, record.PairID(e.object.A, e.object.B))
 	}
 	if err := s.graph.DeleteNode(b, e.object.A); err != nil {
+		return err
+	}
+	if err := words.remove(e.entity); err != nil {
 		return err
 	}
 	return s.entities.Delete(b, e.object.A)

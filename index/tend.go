@@ -22,10 +22,19 @@ type Tended struct {
 	Analyser string `json:"analyser,omitempty"` // that made the postings
 	// Whole: every chunk is covered, by the analyser in use. Else searches do without postings until Tend has ended.
 	Whole bool `json:"whole"`
+	// Entities tells the same of search by words among entities.
+	Entities TendedEntities `json:"entities"`
 }
 
 // Tended tells what r shows. It costs a few gets.
 func (p *Pipeline) Tended(r kv.Reader) (t Tended, err error) {
+	if t, err = p.tendedChunks(r); err == nil {
+		t.Entities, err = p.tendedEntities(r)
+	}
+	return t, err
+}
+
+func (p *Pipeline) tendedChunks(r kv.Reader) (t Tended, err error) {
 	x, g, err := p.postingsOf(r)
 	if err != nil {
 		return t, err
@@ -44,20 +53,22 @@ func (p *Pipeline) Tended(r kv.Reader) (t Tended, err error) {
 	return t, err
 }
 
-// Tend makes postings for the chunks that have none: those of a store from before there were postings, of a load, and all
+// Tend makes postings for the chunks and entities that have none: those of a store from before there were postings, of a load, and all
 // of them when TextLanguage or the analysis itself has changed. Documents may come, change and go meanwhile. It goes
 // on where an earlier call was interrupted, costs one pass over the texts and no model, and returns at once when there
 // is nothing to do. Then it folds what there is to fold.
 func (p *Pipeline) Tend(ctx context.Context) error {
 	p.tending.Lock()
 	defer p.tending.Unlock()
-	for whole := false; !whole; {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var err error
-		if whole, err = p.tendSome(ctx); err != nil {
-			return fmt.Errorf("index: tend postings: %w", err)
+	for _, some := range []func(context.Context) (bool, error){p.tendSome, p.tendSomeEntities} {
+		for whole := false; !whole; {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			var err error
+			if whole, err = some(ctx); err != nil {
+				return fmt.Errorf("index: tend postings: %w", err)
+			}
 		}
 	}
 	return p.fold(ctx)
@@ -76,7 +87,7 @@ func (p *Pipeline) tendSome(ctx context.Context) (whole bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, view.Close()) }()
-	if t, err := p.Tended(view); err != nil || t.Whole {
+	if t, err := p.tendedChunks(view); err != nil || t.Whole {
 		return t.Whole, err
 	}
 	x, from, err := p.postingsOf(view)

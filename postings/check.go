@@ -23,7 +23,7 @@ func (p Problem) String() string { return "postings: " + p.Rule + ": " + p.What 
 // last, and so does one of terms. It is one pass over all keys, and takes some 40 bytes of memory an item.
 func (x *Index) Check(r kv.Reader, terms func(id string) (t []Term, ok bool, err error)) iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
-		c := checker{x: x, r: r, yield: yield, terms: terms, seed: maphash.MakeSeed(), items: make(map[ordinal]*tally)}
+		c := indexChecker{checker: newChecker(x, r, yield, terms), items: make(map[ordinal]*tally)}
 		for _, step := range []func() error{c.counters, c.itemKeys, c.ids, c.segments, c.blocks, c.lengths} {
 			if err := step(); err != nil {
 				if !errors.Is(err, errStop) {
@@ -38,13 +38,22 @@ func (x *Index) Check(r kv.Reader, terms func(id string) (t []Term, ok bool, err
 // errStop ends a check whose consumer has left its loop.
 var errStop = errors.New("postings: stop")
 
+// checker is what checks of both kinds of index share.
 type checker struct {
 	x     *Index
 	r     kv.Reader
 	yield func(Problem, error) bool
 	terms func(id string) ([]Term, bool, error)
 	seed  maphash.Seed
+}
 
+func newChecker(x *Index, r kv.Reader, yield func(Problem, error) bool, terms func(id string) ([]Term, bool, error)) checker {
+	return checker{x: x, r: r, yield: yield, terms: terms, seed: maphash.MakeSeed()}
+}
+
+// indexChecker is one check of an Index.
+type indexChecker struct {
+	checker
 	stored   counters
 	items    map[ordinal]*tally
 	segmentN uint64
@@ -89,7 +98,7 @@ func (c *checker) each(kind byte, fn func(key, value []byte) error) error {
 	return cur.Err()
 }
 
-func (c *checker) counters() (err error) {
+func (c *indexChecker) counters() (err error) {
 	c.stored, err = c.x.readCounters(c.r)
 	if errors.Is(err, kv.ErrCorrupt) || errors.Is(err, kv.ErrNotFound) {
 		return c.report("value", "counters: %v", err)
@@ -98,7 +107,7 @@ func (c *checker) counters() (err error) {
 }
 
 // itemKeys reads all items, and what they should hold.
-func (c *checker) itemKeys() error {
+func (c *indexChecker) itemKeys() error {
 	length := uint64(0)
 	err := c.each(kindItem, func(key, value []byte) error {
 		n, err := numberOf(key, len(c.x.prefix)+1)
@@ -159,7 +168,7 @@ func (c *checker) want(t *tally, id string) error {
 	return nil
 }
 
-func (c *checker) ids() error {
+func (c *indexChecker) ids() error {
 	n := 0
 	err := c.each(kindID, func(key, value []byte) error {
 		n++
@@ -179,7 +188,7 @@ func (c *checker) ids() error {
 }
 
 // note sums one posting.
-func (c *checker) note(term string, p posting) error {
+func (c *indexChecker) note(term string, p posting) error {
 	t := c.items[p.ordinal]
 	if t == nil {
 		return c.report("B3", "a posting of ordinal %d, which is no item", p.ordinal)
@@ -194,7 +203,7 @@ func (c *checker) note(term string, p posting) error {
 	return nil
 }
 
-func (c *checker) segments() error {
+func (c *indexChecker) segments() error {
 	end := ordinal(0) // of the segment before
 	err := c.each(kindSegment, func(key, value []byte) error {
 		n, err := numberOf(key, len(c.x.prefix)+1)
@@ -240,7 +249,7 @@ func (c *checker) segments() error {
 	return err
 }
 
-func (c *checker) blocks() error {
+func (c *indexChecker) blocks() error {
 	var list []posting
 	return c.each(kindBlock, func(key, value []byte) error {
 		term, e, err := c.x.blockOf(key)
@@ -264,17 +273,22 @@ func (c *checker) blocks() error {
 	})
 }
 
-func (c *checker) lengths() error {
+func (c *indexChecker) lengths() error {
 	for o, t := range c.items {
-		if t.sum != uint64(t.length) {
-			if err := c.report("B3", "the postings of ordinal %d add up to %d, its length is %d", o, t.sum, t.length); err != nil {
-				return err
-			}
-		} else if c.terms != nil && t.digest != t.wanted {
-			if err := c.report("terms", "ordinal %d holds other terms than its text", o); err != nil {
-				return err
-			}
+		if err := c.compare(t, fmt.Sprintf("ordinal %d", o)); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// compare compares what postings say of an item with its length and its terms.
+func (c *checker) compare(t *tally, name string) error {
+	switch {
+	case t.sum != uint64(t.length):
+		return c.report("B3", "the postings of %s add up to %d, its length is %d", name, t.sum, t.length)
+	case c.terms != nil && t.digest != t.wanted:
+		return c.report("terms", "%s holds other terms than its text", name)
 	}
 	return nil
 }

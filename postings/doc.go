@@ -25,6 +25,13 @@
 //	y <ordinal>     -> segment: the items from this ordinal on that one batch added, by term
 //	p <term> <epoch>-> block: the items of an epoch that hold a term
 //
+// A Keyed index is the other kind, for items that change often and a little: one key a posting, under its own name:
+//
+//	c, m               as above
+//	k                  counters: items, length of all
+//	l <id>          -> length
+//	q <term> <id>   -> count
+//
 // Concurrency: an Index is an immutable handle, safe for concurrent use on snapshots. Changes are staged into a
 // kv.Batch, which belongs to one goroutine and the writer turn. What a batch adds and removes is kept beside
 // it until it is applied, or read through this package: pass the *kv.Batch itself, not a wrapper.

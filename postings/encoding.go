@@ -93,11 +93,11 @@ func (x *Index) blockOf(key []byte) (term string, e epoch, err error) {
 	return term, epoch(n), err
 }
 
-func (c Config) encode() []byte {
+func (c Config) encode(layout uint64) []byte {
 	return codec.AppendString(codec.AppendUvarint(nil, layout), c.Analyser)
 }
 
-func decodeConfig(v []byte) (Config, error) {
+func decodeConfig(v []byte, layout uint64) (Config, error) {
 	r := codec.NewReader(v)
 	if n := r.Uvarint(); r.Err() == nil && n != layout {
 		return Config{}, fmt.Errorf("%w: postings layout %d, this version reads %d", kv.ErrCorrupt, n, layout)

@@ -29,7 +29,7 @@ func TestGoldenEncoding(t *testing.T) {
 		{"item key", x.itemKey(0x01020304)[len(x.prefix):], "6901020304"},
 		{"segment key", x.segmentKey(0x01020304)[len(x.prefix):], "7901020304"},
 		{"block key", x.blockKey("né", 258)[len(x.prefix):], "706ec3a90001" + "00000102"},
-		{"config", Config{Analyser: "t/1"}.encode(), "0103742f31"},
+		{"config", Config{Analyser: "t/1"}.encode(layout), "0103742f31"},
 		{"counters", (&counters{next: 3000, items: 5, length: 300, segments: 1, folded: 2}).encode(), "b81705ac020201"},
 		{"ordinal", encodeOrdinal(258), "00000102"},
 		{"item", encodeItem(300, "né"), "ac026ec3a9"},
@@ -97,13 +97,13 @@ func FuzzBlock(f *testing.F) {
 
 // FuzzRecords: the small values.
 func FuzzRecords(f *testing.F) {
-	f.Add(Config{Analyser: "t/1"}.encode())
+	f.Add(Config{Analyser: "t/1"}.encode(layout))
 	f.Add((&counters{next: 3000, items: 5, length: 300, segments: 1, folded: 2}).encode())
 	f.Add(encodeItem(300, "né"))
 	f.Add(encodeOrdinal(258))
 	f.Fuzz(func(t *testing.T, v []byte) {
-		if c, err := decodeConfig(v); err == nil {
-			if again, err := decodeConfig(c.encode()); err != nil || again != c {
+		if c, err := decodeConfig(v, layout); err == nil {
+			if again, err := decodeConfig(c.encode(layout), layout); err != nil || again != c {
 				t.Fatal(again, err)
 			}
 		}

@@ -3,7 +3,6 @@ package postings
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // hits are the k best of what is offered: a heap with the worst on top. Ids are read only where scores are equal, and at the
@@ -96,6 +95,9 @@ func (h *hits) sorted() ([]Hit, error) {
 	for i := range h.list {
 		out[i] = Hit{h.id(&h.list[i]), h.list[i].score}
 	}
-	slices.SortFunc(out, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(out, compareHits)
 	return out, h.err
 }
+
+// compareHits orders by falling score, then by id.
+func compareHits(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) }

@@ -52,7 +52,7 @@ func Create(b *kv.Batch, ws, name string, cfg Config) (*Index, error) {
 		return nil, err
 	}
 	x := handle(ws, name, cfg)
-	if err := b.Set(x.key(kindConfig, 0), cfg.encode()); err != nil {
+	if err := b.Set(x.key(kindConfig, 0), cfg.encode(layout)); err != nil {
 		return nil, x.failed("create", err)
 	}
 	s := x.staged(b)
@@ -66,7 +66,7 @@ func Open(r kv.Reader, ws, name string) (*Index, error) {
 	x := handle(ws, name, Config{})
 	v, err := r.Get(x.key(kindConfig, 0))
 	if err == nil {
-		x.cfg, err = decodeConfig(v)
+		x.cfg, err = decodeConfig(v, layout)
 	}
 	if err != nil {
 		return nil, x.failed("open", err)

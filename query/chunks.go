@@ -39,14 +39,19 @@ func (e *Engine) postingsOf(r *reader) (_ *postings.Index, c record.Coverage, er
 	case x.Config().Analyser != e.words.ID():
 		return nil, c, nil
 	}
-	mark, err := x.Mark(r.snap)
-	if err != nil {
-		return nil, c, fmt.Errorf("query: open: %w", err)
-	}
-	if c, err = record.DecodeCoverage(mark); err != nil {
-		err = fmt.Errorf("query: open: %w: postings: %w", kv.ErrCorrupt, err)
-	}
+	c, err = coverage(x.Mark(r.snap))
 	return x, c, err
+}
+
+// inner returns what begins a step of its own inside t where a search has two, and else goes on with t.
+func (q *run) inner(t *timer, s Search) func(name Step) (own *timer, end func()) {
+	return func(name Step) (*timer, func()) {
+		if s != SearchHybrid {
+			return t, func() {}
+		}
+		own := q.e.timer(name)
+		return own, func() { t.inner(own.end()) }
+	}
 }
 
 // byChunk searches chunks with the question: by its vector, by its words, or by both.
@@ -56,13 +61,7 @@ func (q *run) byChunk(ctx context.Context, r *reader, s searches, l *leg, t *tim
 		return nil
 	}
 	var byVector, byText []candidate
-	inner := func(name Step) (*timer, func()) { // a step of its own where there are two
-		if q.opt.Search != SearchHybrid {
-			return t, func() {}
-		}
-		own := q.e.timer(name)
-		return own, func() { t.inner(own.end()) }
-	}
+	inner := q.inner(t, q.opt.Search)
 	if q.opt.Search != SearchText {
 		t, end := inner(StepVector)
 		hits, err := q.chunkHits(ctx, r, s, l, t)

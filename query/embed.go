@@ -12,15 +12,17 @@ import (
 // searches are the texts and vectors of the index searches; an empty text means that the index is not
 // searched.
 type searches struct {
-	low, high    string
-	query        string
-	queryVector  []float32
-	lowVector    []float32
-	highVector   []float32
-	hyde         string
-	hydeVector   []float32
-	searchChunks bool
-	names        bool // of entities are looked for in the question
+	low, high      string
+	lowTerms       []string // of entities to look for by words
+	query          string
+	queryVector    []float32
+	lowVector      []float32
+	highVector     []float32
+	hyde           string
+	hydeVector     []float32
+	searchChunks   bool
+	searchEntities bool
+	names          bool // of entities are looked for in the question
 }
 
 // plan settles which indexes are searched, with which text.
@@ -28,7 +30,14 @@ func (q *run) plan() searches {
 	var s searches
 	ran, k := q.res.Ran, q.res.Keywords
 	if ran == Local || ran == Hybrid || ran == Mix {
-		s.low = strings.Join(k.Low, keywordSeparator)
+		low := strings.Join(k.Low, keywordSeparator)
+		s.searchEntities = low != ""
+		if q.entitySearch != SearchText {
+			s.low = low
+		}
+		if q.entitySearch != SearchVector {
+			s.lowTerms = q.e.words.Terms(low)
+		}
 		s.names = !q.opt.NoNames
 	}
 	if ran == Global || ran == Hybrid || ran == Mix {

@@ -135,14 +135,16 @@ func (e *Engine) SetEmbedder(m llm.Embedder) { e.embedder.Store(&embedder{m}) }
 // run is one query under way.
 type run struct {
 	e        *Engine
-	embedder *embedder   // of the question's vectors
-	opt      Options     // resolved
-	question string      // trimmed
-	hyde     string      // hypothetical answer; empty: none
-	stats    *statistics // for the reranker; nil: none
-	res      *Result
-	trace    []TraceStep
-	start    time.Time
+	embedder *embedder // of the question's vectors
+	opt      Options   // resolved
+	// entitySearch is opt.Search, or what is done instead.
+	entitySearch Search
+	question     string      // trimmed
+	hyde         string      // hypothetical answer; empty: none
+	stats        *statistics // for the reranker; nil: none
+	res          *Result
+	trace        []TraceStep
+	start        time.Time
 }
 
 // Query answers question. The error is a joined list of *FieldError, ErrEmptyQuery, ErrNoModel, an
@@ -183,7 +185,7 @@ func (e *Engine) prepare(question string, o Options) (*run, error) {
 	if o.Want == WantAnswer && e.answerer == nil {
 		return nil, ErrNoModel
 	}
-	q := &run{e: e, opt: o, question: question, start: e.now()}
+	q := &run{e: e, opt: o, entitySearch: o.Search, question: question, start: e.now()}
 	q.res = &Result{Question: question, Mode: o.Mode, Ran: o.Mode, Outcome: OutcomeOK,
 		Reasons: []Reason{}, Fallbacks: []Fallback{}, Keywords: UsedKeywords{Keywords: Keywords{High: []string{}, Low: []string{}}},
 		Data: Data{Entities: []Entity{}, Relations: []Relation{}, Chunks: []Chunk{}, References: []Reference{}}}

@@ -56,8 +56,8 @@ const (
 	StepEntities   Step = "entities"
 	StepRelations  Step = "relations"
 	StepChunks     Step = "chunks"
-	StepVector     Step = "vector" // of a hybrid search of chunks
-	StepText       Step = "bm25"   // of a hybrid search of chunks
+	StepVector     Step = "vector" // of a hybrid search of chunks or entities
+	StepText       Step = "bm25"   // of a hybrid search of chunks or entities
 	StepRoute      Step = "route"  // topic clusters are chosen, and searched
 	StepBudget     Step = "budget"
 	StepPick       Step = "pick"

@@ -49,6 +49,9 @@ func mergeEntities(lists ...[]Entity) []Entity {
 	return interleave(func(e *Entity) string { return e.Name }, func(kept, other *Entity) {
 		kept.Via = kept.Via.and(other.Via)
 		kept.Score = max(kept.Score, other.Score)
+		if kept.Found == nil {
+			kept.Found = other.Found
+		}
 	}, lists...)
 }
 

@@ -46,13 +46,13 @@ const (
 	PickAuto   Picker = "auto"   // vector when a reranker works, else weight
 )
 
-// Search is how passages are searched for the question.
+// Search is how passages are searched for the question, and entities for the low keywords.
 type Search string
 
 // The searches.
 const (
-	SearchVector Search = "vector" // by the question's vector, in the chunk index
-	SearchText   Search = "bm25"   // by the question's words, in the postings, as BM25 scores them
+	SearchVector Search = "vector" // by vector, in the chunk index and the entity index
+	SearchText   Search = "bm25"   // by words, in the postings, as BM25 scores them
 	SearchHybrid Search = "hybrid" // both, merged, see Fusion
 )
 
@@ -111,7 +111,9 @@ type Options struct {
 	// TopK is the number of hits taken from the entity index, and separately from the relation index;
 	// default 40, range 1 to 1,000.
 	TopK int `json:"top_k,omitempty"`
-	// Search is how naive and mix find passages for the question itself; default SearchVector.
+	// Search is how naive and mix find passages for the question itself, and how local, hybrid and mix find entities for the
+	// low keywords; default SearchVector. Where postings are absent or do not cover all, vectors are used, and
+	// Result.Fallbacks says so; those of entities are made where index.Options.EntityWords says so.
 	Search Search `json:"search,omitempty"`
 	// Fusion is how SearchHybrid merges what its two searches find; default FuseScores.
 	Fusion Fusion `json:"fusion,omitempty"`

@@ -82,10 +82,10 @@ const (
 	ReasonNothingIndexed    ReasonCode = "nothing_indexed"    // the workspace holds none of what the mode searches
 	ReasonNoLowKeywords     ReasonCode = "no_low_keywords"    // hybrid, mix: the entity index was not searched
 	ReasonNoHighKeywords    ReasonCode = "no_high_keywords"   // hybrid, mix: the relation index was not searched
-	ReasonNoEntityHits      ReasonCode = "no_entity_hits"     // no entity reaches the threshold
+	ReasonNoEntityHits      ReasonCode = "no_entity_hits"     // no entity reaches the threshold, or holds a word
 	ReasonNoRelationHits    ReasonCode = "no_relation_hits"   // no relation reaches the threshold
 	ReasonNoChunkHits       ReasonCode = "no_chunk_hits"      // no chunk reaches the threshold
-	ReasonNoTerms           ReasonCode = "no_terms"           // the question has no words that postings know: function words only, or signs
+	ReasonNoTerms           ReasonCode = "no_terms"           // the question, or the low keywords, have no words that postings know: function words only, or signs
 	ReasonFilter            ReasonCode = "filter"             // what was found is in no document that the filter selects
 	ReasonFilterCut         ReasonCode = "filter_cut"         // under a filter, sums of what many passages speak of are those of the passages within the caps
 	ReasonNoDirection       ReasonCode = "no_direction"       // a text to search with has a zero vector: nothing is like it
@@ -164,9 +164,12 @@ type Entity struct {
 	References []string `json:"references"`
 	// Degree is the number of its relations.
 	Degree int `json:"degree"`
-	// Score is the cosine to the low keywords; 0 for an entity that came with a relation.
+	// Score is the cosine to the low keywords; 0 for an entity that came with a relation, or was found by words only.
 	Score float32 `json:"score"`
 	Via   Via     `json:"via"`
+	// Found tells the searches with the low keywords that found it, by vector and by words, and its place and score in each;
+	// absent where only vectors were searched, and for an entity that came in another way.
+	Found []Found `json:"found,omitempty"`
 	// Named is what the question calls it, when that is its name but for case and width; else empty.
 	Named  string `json:"named,omitempty"`
 	Tokens int    `json:"tokens"`
@@ -204,8 +207,8 @@ const (
 	ViaLow      Via = "low"      // low keywords, by the entity index
 	ViaHigh     Via = "high"     // high keywords, by the relation index
 	ViaBoth     Via = "both"     // low and high keywords
-	ViaVector   Via = "vector"   // the question's vector, by the chunk index
-	ViaText     Via = "bm25"     // the question's words, by the postings
+	ViaVector   Via = "vector"   // the question's vector, by the chunk index; of an entity, that of the low keywords
+	ViaText     Via = "bm25"     // the question's words, by the postings; of an entity, those of the low keywords
 	ViaEntity   Via = "entity"   // a source of an entity
 	ViaRelation Via = "relation" // a source of a relation
 )
@@ -235,7 +238,7 @@ type Chunk struct {
 	lineTokens int // of its context line, reference id included
 }
 
-// Found is one path to a chunk.
+// Found is one path to a chunk or an entity.
 type Found struct {
 	Via Via `json:"via"`
 	// Rank is the 1-based place in the list of this path, before lists are merged.
@@ -245,7 +248,7 @@ type Found struct {
 	Owner string `json:"owner,omitempty"`
 	// Occurrences counts the owners that name the chunk as a source.
 	Occurrences int `json:"occurrences,omitempty"`
-	// Score is the cosine to the question or, by words, the BM25 score; absent where the path compares neither.
+	// Score is the cosine to the question, or the low keywords, or, by words, the BM25 score; absent where the path compares neither.
 	Score Optional[float32] `json:"score,omitzero"`
 }
 

@@ -51,6 +51,10 @@ func (q *run) retrieve(ctx context.Context) error {
 			q.res.fallback(StepChunks, string(q.opt.Search), string(SearchVector), "the postings do not cover every document yet")
 			q.opt.Search = SearchVector
 			continue
+		case errors.Is(err, errNoEntityPostings):
+			q.res.fallback(StepEntities, string(q.entitySearch), string(SearchVector), "the postings do not cover every entity")
+			q.entitySearch = SearchVector
+			continue
 		case err != nil:
 			return err
 		}
@@ -79,6 +83,7 @@ type reader struct {
 	graph                       *graph.Graph
 	entities, relations, chunks *vector.Collection
 	words                       *postings.Index // of chunks; nil unless they are searched by words
+	entityWords                 *postings.Keyed // of entities; nil unless they are
 }
 
 func (e *Engine) open() (*reader, error) {
@@ -138,6 +143,11 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 	q.res.LSN = r.snap.LSN()
 	if s.searchChunks && q.opt.Search != SearchVector {
 		if err := q.e.openPostings(r); err != nil {
+			return nil, err
+		}
+	}
+	if s.searchEntities && q.entitySearch != SearchVector {
+		if err := q.e.openEntityPostings(r); err != nil {
 			return nil, err
 		}
 	}

@@ -58,8 +58,8 @@ func (q *run) search(ctx context.Context, r *reader, s searches) (*legs, error) 
 	if s.names {
 		path(&found.names, StepNames, func(ctx context.Context, l *leg, t *timer) error { return q.byName(ctx, r, l, t) })
 	}
-	if s.low != "" {
-		path(&found.low, StepEntities, func(ctx context.Context, l *leg, t *timer) error { return q.byEntity(ctx, r, s.lowVector, l, t) })
+	if s.searchEntities {
+		path(&found.low, StepEntities, func(ctx context.Context, l *leg, t *timer) error { return q.byEntity(ctx, r, s, l, t) })
 	}
 	if s.high != "" {
 		path(&found.high, StepRelations, func(ctx context.Context, l *leg, t *timer) error { return q.byRelation(ctx, r, s.highVector, l, t) })
@@ -70,24 +70,20 @@ func (q *run) search(ctx context.Context, r *reader, s searches) (*legs, error) 
 	return found, g.Wait()
 }
 
-// byEntity is the node path (spec/query.md §4.1, §4.2): entities in order of similarity, and their
-// relations by degree sum and weight.
-func (q *run) byEntity(ctx context.Context, r *reader, v []float32, l *leg, t *timer) error {
+// byEntity is the node path (spec/query.md §4.1, §4.2): entities in order of similarity, of the words they hold, or of both,
+// and their relations by degree sum and weight.
+func (q *run) byEntity(ctx context.Context, r *reader, s searches, l *leg, t *timer) error {
 	if r.graph == nil || r.entities == nil {
 		l.reason(ReasonNothingIndexed, "the workspace holds no entities")
 		return nil
 	}
-	hits, err := q.hits(ctx, r, r.entities, v, q.opt.TopK, l, t)
-	if err != nil {
+	hits, err := q.entityHits(ctx, r, s, l, t)
+	if err != nil || len(hits) == 0 {
 		return err
-	}
-	if len(hits) == 0 {
-		l.reason(ReasonNoEntityHits, "no entity is similar enough to the low keywords")
-		return nil
 	}
 	names := make([]string, len(hits))
 	for i, h := range hits {
-		names[i] = h.ID
+		names[i] = h.id
 	}
 	found, err := q.entities(ctx, r, names, ViaLow)
 	if err != nil {
@@ -100,7 +96,14 @@ func (q *run) byEntity(ctx context.Context, r *reader, v []float32, l *leg, t *t
 			dangling++
 			continue
 		}
-		e.Score = hits[i].Score
+		for _, f := range hits[i].found {
+			if f.Via == ViaVector {
+				e.Score = f.Score.Or(0)
+			}
+		}
+		if q.entitySearch != SearchVector {
+			e.Found = hits[i].found
+		}
 		l.entities = append(l.entities, *e)
 		names = append(names, e.Name)
 	}

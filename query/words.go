@@ -218,20 +218,25 @@ const maxExpansion = 1000
 
 func (s *wordSearch) expand(ctx context.Context, b beginning) ([]string, error) {
 	found, more, err := s.x.Terms(ctx, s.r.snap, b.prefix, maxExpansion)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case more:
-		return nil, &FieldError{Field: "text", Value: b.word, Reason: fmt.Sprintf("want a longer beginning: more than %d words begin so", maxExpansion)}
 	}
 	terms := make([]string, 0, len(found)+1)
 	for _, t := range found {
 		terms = append(terms, t.Text)
 	}
-	if b.whole != "" {
-		terms = append(terms, b.whole)
+	return b.terms(terms, more)
+}
+
+// terms are those that a beginning stands for, of which found are in an index; more: and others.
+func (b *beginning) terms(found []string, more bool) ([]string, error) {
+	if more {
+		return nil, &FieldError{Field: "text", Value: b.word, Reason: fmt.Sprintf("want a longer beginning: more than %d words begin so", maxExpansion)}
 	}
-	return terms, nil
+	if b.whole != "" {
+		found = append(found, b.whole)
+	}
+	return found, nil
 }
 
 // holdsPhrases reads a passage and looks for all phrases.

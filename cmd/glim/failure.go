@@ -164,6 +164,8 @@ func explainArguments(err error, f *failure) bool {
 	switch {
 	case errors.Is(err, query.ErrEmptyQuery):
 		f.what, f.hint = "the question is empty", `ask something: glim query "Who is Scrooge?"`
+	case errors.Is(err, query.ErrNoEntityWords):
+		f.what, f.hint = "the entities are not indexed by their words", "index them: glim search --entities --entity-words on ..., once; inserts keep that up"
 	case len(fields) == 1 && fields[0].Field == "query":
 		f.what = fmt.Sprintf("the question has %v: %s", fields[0].Value, fields[0].Reason)
 	case len(fields) > 0:

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"github.com/glimdb/db"
+	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/llm"
 )
@@ -19,6 +20,7 @@ func (a *app) options(readOnly bool) (db.Options, error) {
 		s.EmbedDim = 1
 	}
 	o := db.Options{Language: s.Language, ModelTimeout: s.Timeout, ModelRetries: s.Retries, Logger: slog.New(newNotices(a.err))}
+	o.Index.EntityWords = index.EntityWords(s.EntityWords)
 	if s.Retries == 0 {
 		o.ModelRetries = -1 // there 0 means the default
 	}

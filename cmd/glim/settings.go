@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/glimdb/db/index"
 	"github.com/glimdb/db/internal/brief"
 	"github.com/glimdb/db/llm"
 	"github.com/spf13/cobra"
@@ -24,22 +25,23 @@ import (
 // flag (--chat-model), an environment variable (GLIM_CHAT_MODEL) and a key of the configuration file
 // (chat_model). A flag beats the environment, the environment beats the file, the file beats the default.
 type settings struct {
-	DB         string
-	Workspace  string
-	Offline    bool
-	BaseURL    string
-	APIKey     string
-	ChatModel  string
-	EmbedModel string
-	EmbedDim   int
-	EmbedURL   string
-	EmbedKey   string
-	Timeout    time.Duration
-	Retries    int
-	Language   string
-	Prices     string
-	Provider   providerSettings
-	Rerank     rerankSettings
+	DB          string
+	Workspace   string
+	Offline     bool
+	BaseURL     string
+	APIKey      string
+	ChatModel   string
+	EmbedModel  string
+	EmbedDim    int
+	EmbedURL    string
+	EmbedKey    string
+	Timeout     time.Duration
+	Retries     int
+	Language    string
+	Prices      string
+	EntityWords string
+	Provider    providerSettings
+	Rerank      rerankSettings
 }
 
 const (
@@ -78,6 +80,7 @@ var settingTable = slices.Concat([]setting{
 	{flag: "retries", usage: "how often a failed model call is repeated, 0 to 100", field: func(s *settings) any { return &s.Retries }},
 	{flag: "prices", usage: "what models cost, `MODEL=PROMPT[/COMPLETION],...` by million tokens, for the costs in `glim docs`", field: func(s *settings) any { return &s.Prices }},
 	{flag: "language", usage: "language of extracted descriptions", field: func(s *settings) any { return &s.Language }},
+	{flag: "entity-words", usage: "index entities by their words, for query --search and search --entities: `on` or off (none: as the database has it)", field: func(s *settings) any { return &s.EntityWords }},
 }, providerTable, rerankTable)
 
 func defaultSettings() settings {
@@ -143,6 +146,9 @@ func (s *settings) validate() error {
 		return usage("timeout is %v: want a duration above 0, such as 90s or 2m", s.Timeout)
 	case s.Retries < 0 || s.Retries > maxRetries:
 		return usage("retries is %d: want 0 to %d", s.Retries, maxRetries)
+	}
+	if !slices.Contains([]string{"", string(index.EntityWordsOn), string(index.EntityWordsOff)}, s.EntityWords) {
+		return usage("entity-words is %s: want on or off", brief.Quote(s.EntityWords))
 	}
 	if _, err := pricesOf(s.Prices); err != nil {
 		return err

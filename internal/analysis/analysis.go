@@ -76,6 +76,19 @@ func (a *Analyzer) Counts(text string) []postings.Term {
 	return out
 }
 
+// Tally adds the terms of text to counts, each as often as it comes times weight. It is Counts for short texts whose terms
+// are wanted together.
+func (a *Analyzer) Tally(counts map[string]int, text string, weight int) {
+	for _, t := range lexical.Tokens(text) {
+		if t.Class == lexical.Tag || t.Class == lexical.Sign {
+			continue
+		}
+		for _, term := range a.terms(token{text[t.Start:t.End], t.Class}) {
+			counts[term] += weight
+		}
+	}
+}
+
 // Terms returns the terms of text, each once, in byte order: what a question asks for.
 func (a *Analyzer) Terms(text string) []string {
 	var out []string

@@ -28,10 +28,10 @@ const shrinkRuns = 150
 func configs() []Config {
 	small := index.Options{ChunkTokens: 40, ChunkOverlap: 10, Workers: 1, ChunkWorkers: 1}
 	smallWide := small
-	smallWide.Workers, smallWide.ChunkWorkers = 8, 8
+	smallWide.Workers, smallWide.ChunkWorkers, smallWide.EntityWords = 8, 8, index.EntityWordsOn
 	return []Config{
 		{"default", "whole", true, db.Options{MemTableBytes: 1 << 20}},
-		{"tiny memtable, one worker", "whole", true, db.Options{MemTableBytes: 64 << 10, CacheBytes: 1 << 20, Index: index.Options{Workers: 1, ChunkWorkers: 1}}},
+		{"tiny memtable, one worker", "whole", true, db.Options{MemTableBytes: 64 << 10, CacheBytes: 1 << 20, Index: index.Options{Workers: 1, ChunkWorkers: 1, EntityWords: index.EntityWordsOn}}},
 		{"every collection indexed", "whole", true, db.Options{MemTableBytes: 256 << 10, Vectors: db.VectorOptions{ExactBytes: -1}}},
 		{"small chunks, one worker", "small", false, db.Options{MemTableBytes: 256 << 10, Index: small}},
 		{"small chunks, many workers, no cache", "small", false, db.Options{MemTableBytes: 64 << 10, DisableReplyCache: true, EmbedBatch: 2, Index: smallWide}},

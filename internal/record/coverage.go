@@ -2,14 +2,14 @@ package record
 
 import "github.com/glimdb/db/internal/codec"
 
-// Coverage is how much of a workspace's documents an index of postings holds: the mark of that index.
+// Coverage is how much of a workspace's documents, or entities, an index of postings holds: the mark of that index.
 type Coverage struct {
 	Whole bool
-	UpTo  string // the last document that is covered, in order of ids; "": none. Ids are not empty
+	UpTo  string // the last document or entity that is covered, in order of ids or names; "": none. They are not empty
 }
 
-// Covers reports whether a document's chunks are in the index.
-func (c Coverage) Covers(doc string) bool { return c.Whole || doc <= c.UpTo }
+// Covers reports whether the index holds the chunks of a document, or an entity.
+func (c Coverage) Covers(id string) bool { return c.Whole || id <= c.UpTo }
 
 // Encode returns the stored form.
 func (c Coverage) Encode() []byte {

@@ -16,6 +16,9 @@ const (
 // ChunkPostings is the name of the inverted index of a workspace's chunks. Its items are chunk ids.
 const ChunkPostings = "chunks"
 
+// EntityPostings is the name of the keyed inverted index of a workspace's entities. Its items are entity names.
+const EntityPostings = "entities"
+
 // NextPrefix begins the names of the collections that take the place of the others when the embedding model changes.
 const NextPrefix = "next/"
 
