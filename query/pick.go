@@ -35,7 +35,11 @@ type pool struct {
 // keepEmpty is set (entities), which makes the quotas of the others what they are in the reference, and
 // dropped otherwise (relations). perOwner above 0 bounds an owner's list.
 func newPool(in []owner, taken map[string]bool, keepEmpty bool, perOwner int) pool {
-	p := pool{owners: make([]owner, 0, len(in)), count: make(map[string]int, 2*len(in))}
+	most := 0
+	for _, o := range in {
+		most += len(o.chunks)
+	}
+	p := pool{owners: make([]owner, 0, len(in)), count: make(map[string]int, most)}
 	for _, o := range in {
 		own := make([]string, 0, len(o.chunks))
 		any := false
@@ -65,6 +69,11 @@ func newPool(in []owner, taken map[string]bool, keepEmpty bool, perOwner int) po
 
 // all returns every chunk in owner order and the index of its owner.
 func (p pool) all() (ids []string, owners []int) {
+	n := 0
+	for _, o := range p.owners {
+		n += len(o.chunks)
+	}
+	ids, owners = make([]string, 0, n), make([]int, 0, n)
 	for i, o := range p.owners {
 		for _, id := range o.chunks {
 			ids = append(ids, id)

@@ -87,8 +87,11 @@ func (t *search) width() int {
 	if t.o.Ef > 0 {
 		return t.o.Ef
 	}
-	return max(efMin, t.candidates())
+	return max(efMin, widthShare*min(t.o.K, MaxEf), t.candidates())
 }
+
+// widthShare is how wide an index searches for each hit: the last ones are found as surely as the first then.
+const widthShare = 2
 
 // candidates is the number of slots that go to the rows.
 func (t *search) candidates() int {
