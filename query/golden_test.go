@@ -287,7 +287,7 @@ func (c *goldenCase) model(q goldenQuery, by rules) shown {
 			return p.pickByWeight(defaultRelated, "")
 		}
 		ids, owners := p.all()
-		near := newNearest(c.emb[q.Query], p.vectorQuota(defaultRelated))
+		near := newNearest(c.emb[q.Query], p.vectorQuota(defaultRelated), false)
 		for i, id := range ids {
 			v := slices.Clone(c.emb[c.content[id]])
 			if by.halfVectors {

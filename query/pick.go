@@ -153,6 +153,7 @@ type nearest struct {
 	query  []float32
 	n      int
 	length float64 // squared, of query
+	unit   bool    // vectors have length 1, as near as float32 comes
 	slack  float32 // that the float32 cosine of unit vectors may be off
 	seen   int
 	bar    []float32 // the n best float32 cosines so far, ascending
@@ -165,11 +166,11 @@ type scored struct {
 	score float32
 }
 
-func newNearest(query []float32, n int) *nearest {
+func newNearest(query []float32, n int, unit bool) *nearest {
 	// A sum of products of unit vectors in any order is off by less than a unit roundoff, 2^-24, for each of them, and
-	// so are both lengths.
-	const roundoff = 1.0 / (1 << 24)
-	return &nearest{query: query, n: max(n, 0), length: squared(query), slack: float32(4 * float64(len(query)+4) * roundoff)}
+	// so are both lengths; what is stored as of length 1 has one of 1 ± 1e-6.
+	const roundoff, length = 1.0 / (1 << 24), 1e-6
+	return &nearest{query: query, n: max(n, 0), length: squared(query), unit: unit, slack: float32(4*float64(len(query)+4)*roundoff + length)}
 }
 
 // float32Range tells whether float32 neither overflows nor loses digits in products with a vector of that squared length.
@@ -182,7 +183,11 @@ func (x *nearest) see(at int, v []float32) {
 		return
 	}
 	v = v[:min(len(v), len(x.query))]
-	if vv := simd.Dot(v, v); float32Range(x.length) && float32Range(float64(vv)) {
+	vv := float32(1)
+	if !x.unit {
+		vv = simd.Dot(v, v)
+	}
+	if float32Range(x.length) && float32Range(float64(vv)) {
 		rough := simd.Dot(x.query[:len(v)], v) / float32(math.Sqrt(x.length*float64(vv)))
 		if len(x.bar) == x.n {
 			if rough < x.bar[0]-2*x.slack {

@@ -87,7 +87,7 @@ func TestPickByVector(t *testing.T) {
 	all, owners := p.all()
 	vecs := [][]float32{{1, 0}, {0, 1}, {.9, .1}, {.5, .5}}
 	near := func(n int, vectors [][]float32) *nearest {
-		x := newNearest([]float32{1, 0}, n)
+		x := newNearest([]float32{1, 0}, n, false)
 		for i, v := range slices.Backward(vectors) {
 			if v != nil {
 				x.see(i, v)
@@ -210,13 +210,14 @@ func TestRefer(t *testing.T) {
 // for lengths far from 1 and for vectors without a direction.
 func TestNearestIsExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
-	for _, dim := range []int{1, 3, 100, 384} {
+	for i, dim := range []int{1, 3, 100, 384, 3, 384} {
+		unit := i > 3
 		for _, n := range []int{0, 1, 7, 60, 1000} {
 			query := make([]float32, dim)
 			for i := range query {
 				query[i] = r.Float32() - .5
 			}
-			x := newNearest(query, n)
+			x := newNearest(query, n, unit)
 			var all []scored
 			vectors := make([][]float32, 600)
 			for at := range vectors {
@@ -225,13 +226,20 @@ func TestNearestIsExact(t *testing.T) {
 				for i := range v {
 					v[i] = scale * (query[i] + (r.Float32()-.5)*float32(at%4)*1e-6)
 				}
-				switch at % 25 {
-				case 3:
-					v = slices.Clone(query)
-				case 4:
-					clear(v)
-				case 5:
-					v[0] = math.MaxFloat32
+				if unit { // as far from it as a stored vector may be
+					length := math.Sqrt(squared(v)) * (1 + float64(at%3-1)*2.5e-7)
+					for i := range v {
+						v[i] = float32(float64(v[i]) / length)
+					}
+				} else {
+					switch at % 25 {
+					case 3:
+						v = slices.Clone(query)
+					case 4:
+						clear(v)
+					case 5:
+						v[0] = math.MaxFloat32
+					}
 				}
 				vectors[at] = v
 				all = append(all, scored{at, float32(cosine(query, squared(query), v))})

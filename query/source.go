@@ -7,6 +7,7 @@ import (
 
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
+	"github.com/glimdb/db/vector"
 )
 
 // pick chooses chunks of the entities and relations that survived the budget.
@@ -52,7 +53,7 @@ func (q *run) pickFrom(r *reader, query []float32, p pool, via Via) ([]candidate
 		return byWeight("the quota of one owner is below one chunk")
 	}
 	ids, owners := p.all()
-	near := newNearest(query, p.vectorQuota(related))
+	near := newNearest(query, p.vectorQuota(related), r.chunks.Config().Metric == vector.Cosine)
 	if err := r.chunks.Visit(r.snap, ids, near.see); err != nil {
 		return nil, fmt.Errorf("query: pick chunks: %w", err)
 	}
