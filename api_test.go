@@ -154,15 +154,15 @@ func TestEveryMethodWithACancelledContext(t *testing.T) {
 
 // Methods that write, of a database opened for reading: all refused, and the directory stays as it is.
 func TestEveryMethodOfAReadOnlyDatabase(t *testing.T) {
-	fs := vfs.NewMem()
-	d, err := db.Open("glim.db", db.WithOptions(testOptions(fs)))
+	o := testOptions(vfs.NewMem())
+	o.Index.EntityWords = index.EntityWordsOn
+	d, err := db.Open("glim.db", db.WithOptions(o))
 	if err != nil {
 		t.Fatal(err)
 	}
 	insert(t, d, doc("mill", "E Ines Calder (runs the mill)"), doc("who runs the mill", "E Tom Reed (does)"))
 	want := logical(t, d)
 	closeChecked(t, d)
-	o := testOptions(fs)
 	o.ReadOnly = true
 	d = openTest(t, o)
 	arguments[reflect.TypeFor[func(tx *db.Tx) error]()] = func(tx *db.Tx) error { return tx.KV("k").Put([]byte("k"), nil) }
