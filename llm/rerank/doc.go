@@ -12,7 +12,7 @@
 //
 // Invariants:
 //   - R1: a score stands for the text of its index. What has no whole-number index in range, or no finite score,
-//     is discarded and counted; of repeated indexes the best score counts.
+//     is discarded and counted, and so is an index that already has one.
 //   - R2: a text without a score has NaN, never a made-up one. A reply without any usable score is an error.
 //   - R3: splitting ends for every configuration, and every character of a text is in one of its pieces.
 //   - R4: every failure is an *llm.Error, or the context's error when that ended.

@@ -78,7 +78,8 @@ func (d discarded) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// read returns the score of each of n texts, NaN where there is none.
+// read returns the score of each of n texts, NaN where there is none. The first usable score of a text counts, wherever
+// in the list it stands: a server that repeats an index is not asked which one it means.
 func read(list []json.RawMessage, n int) (scores []float64, bad discarded) {
 	scores = make([]float64, n)
 	for i := range scores {
@@ -109,7 +110,7 @@ func read(list []json.RawMessage, n int) (scores []float64, bad discarded) {
 		}
 		if !math.IsNaN(scores[index]) {
 			bad.repeated++
-			score = max(score, scores[index])
+			continue
 		}
 		scores[index] = score
 	}

@@ -175,7 +175,9 @@ func TestReplies(t *testing.T) {
 		{"not JSON, but common", `[{"index":0,"relevance_score":NaN},{"index":1,"relevance_score":-Infinity},{"index":2,"relevance_score":0.1,"text":"NaN \" Infinity"}]`,
 			"[NaN NaN 0.1]", "score is no finite number: 2, text without a score: 2"},
 		{"repeated", `[{"index":0,"relevance_score":0.2},{"index":0,"relevance_score":0.7},{"index":1,"relevance_score":0.5},{"index":1,"relevance_score":0.3},{"index":2,"relevance_score":0}]`,
-			"[0.7 0.5 0]", "index repeated: 2"},
+			"[0.2 0.5 0]", "index repeated: 2"},
+		{"repeated after one of no use", `[{"index":0,"relevance_score":null},{"index":0,"relevance_score":0.7},{"index":0,"relevance_score":0.9},{"index":1,"relevance_score":0.5},{"index":2,"relevance_score":0}]`,
+			"[0.7 0.5 0]", "score is no finite number: 1, index repeated: 1"},
 		{"no objects", `[7,null,"x",[1],{"index":1,"relevance_score":0.5}]`, "[NaN 0.5 NaN]", "no object: 4, text without a score: 2"},
 	} {
 		var log bytes.Buffer
