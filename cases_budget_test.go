@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -102,34 +103,91 @@ func TestHC20_TokenBudgets(t *testing.T) {
 		}
 	}
 
+	history := []llm.Message{{Role: llm.User, Content: longDescription(99, 300)}, {Role: llm.Assistant, Content: "It does."}}
+	asked := query.Options{TopK: 60, ChunkTopK: things + short, LowKeywords: []string{"Thing 07"}, HighKeywords: []string{"nearness"}, Reply: query.Reply{History: history}}
 	for _, mode := range retrieving {
 		chat.Reset()
-		res, err := d.Query(ctx, "what stands in the harbour, 港口旁边?", query.Options{Mode: mode, TopK: 60, Budget: query.Budget{Total: total},
-			LowKeywords: []string{"Thing 07"}, HighKeywords: []string{"nearness"},
-			Reply: query.Reply{History: []llm.Message{{Role: llm.User, Content: longDescription(99, 300)}, {Role: llm.Assistant, Content: "It does."}}}})
-		if err != nil {
-			t.Fatal(err)
+		o := asked
+		o.Mode, o.Budget = mode, query.Budget{Total: total}
+		res := ask(t, d, "what stands in the harbour, 港口旁边?", o)
+		o.Want, o.Budget = query.WantData, query.Budget{Entities: 1_000_000, Relations: 1_000_000, Total: 1_000_000}
+		all := ask(t, d, "what stands in the harbour, 港口旁边?", o)
+		if chat.Count(llm.PurposeAnswer) != 1 {
+			t.Fatalf("%s: %d answers", mode, chat.Count(llm.PurposeAnswer))
 		}
 		for _, r := range chat.Calls() {
-			if n := promptTokens(r); n > total {
-				t.Errorf("%s: a prompt of %d tokens", mode, n)
+			if n := promptTokens(r); n > total || n > res.Tokens.Total() {
+				t.Errorf("%s: a prompt of %d tokens, %d accounted for", mode, n, res.Tokens.Total())
 			}
 			for _, m := range r.Messages {
 				if !utf8.ValidString(m.Content) || strings.ContainsRune(m.Content, utf8.RuneError) {
 					t.Errorf("%s: a character is cut", mode)
 				}
 			}
+			if r.Purpose == llm.PurposeAnswer {
+				keptAndDropped(t, res, all, r.Messages[0].Content)
+			}
 		}
-		if chat.Count(llm.PurposeAnswer) != 1 {
-			t.Errorf("%s: %d answers", mode, chat.Count(llm.PurposeAnswer))
+	}
+}
+
+// keptAndDropped compares the counts of a result with what the model was shown, and with what a query finds whose budget
+// cuts nothing.
+func keptAndDropped(t *testing.T, res, all *query.Result, system string) {
+	t.Helper()
+	c, found := res.Counts, all.Counts
+	if found.Entities.Dropped() != 0 || found.Relations.Dropped() != 0 || found.RelationsBounded || found.Chunks.Dropped() != 0 {
+		t.Fatalf("%s: a budget of a million cuts: %+v", res.Mode, found)
+	}
+	// Whole items only: each line is an object by itself, and ends as the stored description does.
+	var entities, relations, chunks int
+	for line := range strings.Lines(system) {
+		var item struct{ Entity, Entity1, Description, Content string }
+		if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &item) != nil {
+			continue
 		}
-		c := res.Counts
-		if c.Entities.Kept != len(res.Data.Entities) || c.Relations.Kept != len(res.Data.Relations) || c.Chunks.Kept == 0 && mode == query.Naive {
-			t.Errorf("%s: counts %+v of %d entities, %d relations", mode, c, len(res.Data.Entities), len(res.Data.Relations))
+		switch {
+		case item.Entity != "":
+			entities++
+		case item.Entity1 != "":
+			relations++
+		case item.Content != "":
+			chunks++
 		}
-		if mode == query.Local && (c.Entities.Dropped() == 0 || c.Entities.Found != 60) || mode == query.Global && c.Relations.Dropped() == 0 && !c.RelationsBounded {
-			t.Errorf("%s: nothing is said to be dropped: %+v", mode, c)
+		if d := item.Description; d != "" && !strings.HasSuffix(d, ".") || item.Content != "" && !strings.HasSuffix(item.Content, "End.") {
+			t.Errorf("%s: a line is cut: %.60s", res.Mode, line)
 		}
+	}
+	if entities != c.Entities.Kept || relations != c.Relations.Kept || chunks != c.Chunks.Kept {
+		t.Errorf("%s: the model is shown %d entities, %d relations and %d passages; counts %+v", res.Mode, entities, relations, chunks, c)
+	}
+	if len(res.Data.Entities) != c.Entities.Kept || len(res.Data.Relations) != c.Relations.Kept || len(res.Data.Chunks) != c.Chunks.WithinTopK {
+		t.Errorf("%s: %d entities, %d relations and %d passages in the data; counts %+v", res.Mode, len(res.Data.Entities), len(res.Data.Relations), len(res.Data.Chunks), c)
+	}
+	if c.Entities.Found != found.Entities.Found || c.Relations.Found > found.Relations.Found || c.Relations.Found < found.Relations.Found && !c.RelationsBounded {
+		t.Errorf("%s: found %+v and %+v; without a budget %+v and %+v", res.Mode, c.Entities, c.Relations, found.Entities, found.Relations)
+	}
+	n := c.Chunks
+	if n.Merged > n.Vector+n.Text+n.Entities+n.Relations || n.Reranked > n.Merged || n.AboveScore > n.Reranked || n.WithinTopK > n.AboveScore || n.Kept > n.WithinTopK {
+		t.Errorf("%s: passages become more: %+v", res.Mode, n)
+	}
+	// Sixty long descriptions do not fit, in no mode; what was dropped is told with its number.
+	for code, dropped := range map[query.ReasonCode]int{query.ReasonEntitiesCut: c.Entities.Dropped(), query.ReasonRelationsCut: c.Relations.Dropped(), query.ReasonChunksCut: n.Dropped()} {
+		told := 0
+		for _, r := range res.Reasons {
+			if r.Code == code {
+				told += r.Count
+			}
+		}
+		if told != dropped {
+			t.Errorf("%s: %s is told of %d, counts %+v", res.Mode, code, told, c)
+		}
+	}
+	if naive := res.Mode == query.Naive; naive != (c.Entities.Dropped() == 0) || naive && (n.Dropped() == 0 || n.Kept == 0) {
+		t.Errorf("%s: nothing is dropped: %+v", res.Mode, c)
+	}
+	if res.Mode == query.Local && c.Entities.Found != 60 {
+		t.Errorf("%s: %d entities are found, want 60", res.Mode, c.Entities.Found)
 	}
 }
 
