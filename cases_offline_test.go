@@ -86,13 +86,9 @@ func workOffline(dir string) error {
 		if _, err := d.Insert(ctx, doc("mill", "E Ines Calder (runs the tide mill)\nE Tide Mill (grinds at low water)\nR Ines Calder - Tide Mill (runs)\nInes Calder runs the tide mill at Gull Bay.")); err != nil {
 			return err
 		}
-		for _, mode := range retrieving {
-			res, err := d.Query(ctx, "Who runs the tide mill?", query.Options{Mode: mode, Want: query.WantContext})
-			if err != nil {
-				return err
-			}
-			if !strings.Contains(res.Context, "tide mill") {
-				return fmt.Errorf("%s, %s: the context lacks the mill: %s %v", name, mode, res.Outcome, res.Reasons)
+		for _, mode := range query.Modes() {
+			if err := askOffline(d, mode, o.Models.Chat != nil); err != nil {
+				return fmt.Errorf("%s, %s: %w", name, mode, err)
 			}
 		}
 		for p, err := range d.Check(ctx) {
@@ -106,5 +102,42 @@ func workOffline(dir string) error {
 		return err
 	}
 	fmt.Println("done")
+	return nil
+}
+
+// askOffline asks for the context, for an answer, and for one in pieces.
+func askOffline(d *db.DB, mode query.Mode, answers bool) error {
+	const question = "Who runs the tide mill?"
+	if mode != query.Bypass {
+		res, err := d.Query(ctx, question, query.Options{Mode: mode, Want: query.WantContext})
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(res.Context, "tide mill") {
+			return fmt.Errorf("the context lacks the mill: %s %v", res.Outcome, res.Reasons)
+		}
+	}
+	for _, stream := range []bool{false, true} {
+		res, err := d.Query(ctx, question, query.Options{Mode: mode, Want: query.WantAnswer, Stream: stream})
+		if !answers {
+			if !errors.Is(err, query.ErrNoModel) {
+				return fmt.Errorf("without a model: %+v, %w", res, err)
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if stream && res.Stream != nil {
+			for _, err := range res.Stream {
+				if err != nil {
+					return err
+				}
+			}
+		}
+		if res.Outcome != query.OutcomeOK || res.Answer != "An answer." {
+			return fmt.Errorf("stream %v: %s, answer %q", stream, res.Outcome, res.Answer)
+		}
+	}
 	return nil
 }
