@@ -296,3 +296,25 @@ func TestRunWithRouting(t *testing.T) {
 		t.Error("a setup without routing tells of it")
 	}
 }
+
+// A question may be as long as one of a query, and not longer.
+func TestQuestionLength(t *testing.T) {
+	const limit = 64 << 10
+	d := shipped(t)
+	long := strings.Repeat("灯塔 lamp ", limit)
+	setups := []eval.Setup{{Name: "naive", Options: query.Options{Mode: query.Naive}}, {Name: "mix"}}
+	for n, fits := range map[int]bool{limit - 1: true, limit: true, limit + 1: false} {
+		line, err := json.Marshal(map[string]any{"question": string([]rune(long)[:n-1]) + "é", "documents": []string{"testdata/corpus/skarn-light.md"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		qs, err := eval.ReadQuestions(bytes.NewReader(line), "long.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := eval.Run(t.Context(), d, qs, setups, eval.Options{})
+		if f, ok := errors.AsType[*query.FieldError](err); fits != (err == nil) || fits != (r != nil) || !fits && (!ok || f.Field != "query") {
+			t.Errorf("%d characters: %.200v", n, err)
+		}
+	}
+}
