@@ -84,8 +84,8 @@ func joined(f *field, radius float64) []uint32 {
 	return of
 }
 
-// Chunks like no other are always searched; equal chunks are one cluster, and so few as one or none are no failure.
-func TestMethodsOnOddVectors(t *testing.T) {
+// HC-25 for each method: chunks like no other are always searched; equal chunks are one cluster, and so few as one or none are no failure.
+func TestHC25_MethodsOnOddVectors(t *testing.T) {
 	for _, m := range []Method{KMeans, DBSCAN, Communities, Hierarchical} {
 		t.Run(string(m), func(t *testing.T) {
 			odd := func(n int, vector func(i int) []float32) Report {

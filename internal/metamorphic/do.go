@@ -31,6 +31,10 @@ func (r *runner) do(ctx context.Context, op Op) error {
 		return r.doBeside(ctx, op)
 	case Query:
 		return r.query(ctx, op)
+	case Filtered:
+		return r.filtered(ctx, op)
+	case SearchEntities:
+		return r.searchEntities(ctx, op)
 	case DumpLoad:
 		return r.dumpLoad(ctx)
 	case Reopen:
@@ -194,7 +198,7 @@ func search(tx *db.Tx, m *model, op Op) error {
 }
 
 func (r *runner) document(ctx context.Context, op Op) error {
-	doc := index.Document{ID: op.Name, Path: op.Name + ".txt", Text: op.Text}
+	doc := document(op.Name, op.Text)
 	old, had := r.m.docs[op.Name]
 	switch op.Kind {
 	case DocInsert:
@@ -350,7 +354,7 @@ func (r *runner) interruptedTx(ctx context.Context, op Op) error {
 func (r *runner) crashDoc(ctx context.Context, op Op) error {
 	old := r.m.clone()
 	put := func() error {
-		_, err := r.d.Put(ctx, index.Document{ID: op.Name, Path: op.Name + ".txt", Text: op.Text})
+		_, err := r.d.Put(ctx, document(op.Name, op.Text))
 		return err
 	}
 	acked, err := r.interrupted(ctx, op.N, put)

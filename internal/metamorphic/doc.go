@@ -1,9 +1,9 @@
 // Package metamorphic runs one random list of operations on whole databases under many options and
 // compares each with a model of plain maps and brute force, and the databases with each other.
 //
-// It covers key-value spaces, a vector collection, a graph, documents, snapshots held open over writes, queries,
-// changes of the embedding model, caches that are cleared, a second workspace, dump and load, reopening, full disks, and power loss
-// between and inside operations. It does not make writes race each other: the order of operations is the list's, so
+// It covers key-value spaces, a vector collection, a graph, documents, snapshots held open over writes, queries, with filters
+// too, searches of entities by words, changes of the embedding model, caches that are cleared, a second workspace, dump and
+// load, reopening, full disks, and power loss between and inside operations. It does not make writes race each other: the order of operations is the list's, so
 // that a failure can be replayed and shrunk. It owns no on-disk keys and is imported from tests only.
 //
 // A list is text, one JSON object a line. Replay a failure with
@@ -26,4 +26,7 @@
 //   - M5: databases whose options promise the same content answer queries equally and end with equal
 //     logical dumps.
 //   - M6: what happens in the second workspace never shows in the first.
+//   - M7: a query with a filter tells of nothing that the model does not select, and one that asks for all passages tells of
+//     those that it finds without the filter, in the same order.
+//   - M8: a search of entities by words finds what the formula over all entities does, score for score.
 package metamorphic

@@ -43,6 +43,8 @@ const (
 	BesidePut      Kind = "beside-put"      // Name, Text: a document of another workspace
 	BesideDrop     Kind = "beside-drop"     // the other workspace
 	Query          Kind = "query"           // Name as mode, Text
+	Filtered       Kind = "filtered"        // Name as mode, Text, Other as selection, N as search
+	SearchEntities Kind = "search-entities" // Text, Other as selection, N hits
 	Snapshot       Kind = "snapshot"        // held over the next N operations
 	DumpLoad       Kind = "dump-load"       // goes on with the loaded database
 	Reopen         Kind = "reopen"          //
@@ -77,7 +79,7 @@ var weights = []struct {
 	{NodePut, 9}, {NodeDelete, 3}, {NodeRename, 3}, {EdgePut, 12}, {EdgeDelete, 4},
 	{DocInsert, 6}, {DocPut, 6}, {DocDelete, 5},
 	{EntityCreate, 2}, {EntityType, 2}, {EntityRename, 3}, {EntityMerge, 3}, {EntityDelete, 2}, {EntityReset, 2}, {AliasRemove, 3},
-	{RelationCreate, 3}, {RelationDelete, 2}, {Query, 8}, {Snapshot, 5},
+	{RelationCreate, 3}, {RelationDelete, 2}, {Query, 8}, {Filtered, 6}, {SearchEntities, 6}, {Snapshot, 5},
 	{DumpLoad, 1}, {Reopen, 1}, {Crash, 2}, {CrashTx, 2}, {FaultTx, 1}, {CrashDoc, 2},
 	{Reembed, 2}, {CacheClear, 1}, {CrashReembed, 1},
 	{BesidePut, 4}, {BesideDrop, 1},
@@ -136,6 +138,14 @@ func draw(rng *rand.Rand, ticket int) Op {
 		op.Name = name("doc", 8)
 	case EntityCreate, EntityType, EntityRename, EntityMerge, EntityDelete, EntityReset, AliasRemove, RelationCreate, RelationDelete:
 		op.Name, op.Other, op.Text, op.N = entityName(rng), entityName(rng), name("by hand ", 20), 1+rng.IntN(9)
+	case Filtered:
+		op.Name = []string{"naive", "naive", "local", "global", "hybrid", "mix"}[rng.IntN(6)]
+		op.Text, op.Other, op.N = name("What does Thing ", 10)+" do with the bridge?", choice(rng), rng.IntN(3)
+	case SearchEntities:
+		op.Text, op.N = sought(rng), 1+rng.IntN(6)
+		if rng.IntN(2) == 0 {
+			op.Other = choice(rng)
+		}
 	case Query:
 		op.Name = []string{"naive", "local", "global", "hybrid", "mix"}[rng.IntN(5)]
 		op.Text = name("What does Thing ", 10) + " do with the bridge?"
@@ -164,6 +174,30 @@ func entityName(rng *rand.Rand) string {
 	} else {
 		return fmt.Sprint("Name ", n)
 	}
+}
+
+// choice is a selection, now and then one of nothing.
+func choice(rng *rand.Rand) string {
+	switch rng.IntN(6) {
+	case 0:
+		return fmt.Sprint(byID, " doc", rng.IntN(9))
+	case 1:
+		return fmt.Sprint(byID, " doc", rng.IntN(8), ",doc", rng.IntN(8), ",other")
+	case 2:
+		return fmt.Sprint(byIDPrefix, " doc", []string{"", "3", "x"}[rng.IntN(3)])
+	case 3:
+		return fmt.Sprint(byPath, " doc", []string{"", "5", "6.txt", "7.md"}[rng.IntN(4)])
+	case 4:
+		return fmt.Sprint(byLines, " ", 3+rng.IntN(9))
+	default:
+		return fmt.Sprint(byLeast, " ", 3+rng.IntN(9))
+	}
+}
+
+// sought is a search of entities by words.
+func sought(rng *rand.Rand) string {
+	n := rng.IntN(14)
+	return fmt.Sprintf([]string{"thing %d", "+variant +%d bridge", "\"Thing %d\"", "\"crosses the bridge\" name %d", "nam* hand %d", "\"variant %d\"", "+hand %d", "1* %d"}[rng.IntN(8)], n)
 }
 
 func vec(rng *rand.Rand) []float32 {
