@@ -106,6 +106,8 @@ func embeddings(model string, texts []string) (data []any) {
 
 func reply(body string) string {
 	switch {
+	case strings.Contains(body, "Say hello"):
+		return "Hello! What would you like to know?"
 	case strings.Contains(body, "high_level_keywords"):
 		return `{"high_level_keywords": ["design"], "low_level_keywords": ["Edith Calloway"]}`
 	case strings.Contains(body, "# Records") && strings.Contains(body, "mumble"):

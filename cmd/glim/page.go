@@ -243,8 +243,15 @@ func facts(r *query.Result) []string {
 		origin := strings.ReplaceAll(string(words.Origin), "_", " ")
 		all = append(all, fmt.Sprintf("names: %s; themes: %s (%s)", list(words.Low), list(words.High), origin))
 	}
-	all = append(all, fmt.Sprintf("found %s, %s, %s", count(len(r.Data.Entities), "entity"), count(len(r.Data.Relations), "relation"),
-		count(len(r.Data.Chunks), "passage")))
+	passages := count(len(r.Data.Chunks), "passage")
+	switch r.Ran {
+	case query.Bypass:
+		all = append(all, "nothing searched")
+	case query.Naive: // looks for passages alone
+		all = append(all, "found "+passages)
+	default:
+		all = append(all, fmt.Sprintf("found %s, %s, %s", count(len(r.Data.Entities), "entity"), count(len(r.Data.Relations), "relation"), passages))
+	}
 	if r.Filter != nil {
 		all = append(all, "in "+count(r.Filter.Documents, "selected document"))
 	}
