@@ -62,8 +62,8 @@
     minZoom: 0.02, maxZoom: 4,
     hideEdgesOnViewport: view.edges.length > 3000, textureOnViewport: view.nodes.length > 500,
     style: [
-      { selector: "node", style: { "background-color": "data(color)", width: "data(size)", height: "data(size)", label: "data(label)",
-        "font-size": 11, "min-zoomed-font-size": 7, color: "#1c2733", "text-outline-color": "#fff", "text-outline-width": 2, "text-valign": "bottom", "text-margin-y": 3 } },
+      { selector: "node", style: { "background-color": "data(color)", width: "data(size)", height: "data(size)" } },
+      { selector: "node.named", style: { label: "data(label)", "font-size": 11, color: "#1c2733", "text-outline-color": "#fff", "text-outline-width": 2, "text-valign": "bottom", "text-margin-y": 3 } },
       { selector: "edge", style: { width: "data(width)", "line-color": "#b9c4ce", "curve-style": "haystack", "haystack-radius": 0, opacity: 0.7 } },
       { selector: ".far", style: { opacity: 0.15, "text-opacity": 0.15 } },
       { selector: "node.chosen", style: { "border-width": 4, "border-color": "#1c2733" } },
@@ -71,6 +71,46 @@
     ],
     layout: { name: "preset", fit: true, padding: 30 },
   });
+
+  // Names as large on the screen from however far one looks, of the nodes around what is chosen first, then of the best
+  // connected ones, as long as none covers another.
+  const fontSize = 11, lineHeight = 15, mostNames = 300;
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = fontSize + "px sans-serif";
+  const nodes = cy.nodes().toArray().sort((a, b) => b.data("of").degree - a.data("of").degree);
+  const widths = new Map(nodes.map((n) => [n.id(), pen.measureText(n.data("label")).width + 6]));
+  const showNames = () => {
+    const zoom = cy.zoom(), scale = Math.max(1, zoom), seen = cy.extent();
+    const taken = new Map(); // by line: the stretches that names cover
+    let count = 0;
+    const fits = (n) => {
+      const p = n.position(), half = widths.get(n.id()) * scale / 2;
+      if (count >= mostNames || p.x < seen.x1 || p.x > seen.x2 || p.y < seen.y1 || p.y > seen.y2) return false;
+      const x = p.x * zoom, top = (p.y + n.data("size") / 2) * zoom, line = Math.floor(top / (lineHeight * scale));
+      for (const l of [line - 1, line, line + 1]) {
+        for (const o of taken.get(l) || []) {
+          if (Math.abs(o.x - x) < o.half + half && Math.abs(o.top - top) < lineHeight * scale) return false;
+        }
+      }
+      taken.set(line, (taken.get(line) || []).concat({ x, top, half }));
+      count++;
+      return true;
+    };
+    cy.batch(() => {
+      for (const far of [false, true]) {
+        for (const n of nodes) {
+          if (n.hasClass("far") !== far) continue;
+          const named = fits(n);
+          n.toggleClass("named", named);
+          if (named) n.style("font-size", fontSize * scale / zoom);
+        }
+      }
+    });
+  };
+  let waiting = 0;
+  const showNamesSoon = () => { clearTimeout(waiting); waiting = setTimeout(showNames, 60); };
+  cy.on("viewport resize", showNamesSoon);
+  cy.on("free", "node", showNamesSoon); // a node that was moved
 
   const details = byId("details");
   const list = (title, items, more) => {
@@ -94,6 +134,7 @@
   const choose = (target, jump) => {
     cy.elements().removeClass("chosen far");
     details.replaceChildren();
+    showNamesSoon();
     if (!target) { details.append(element("p", "Click a node or an edge to see what is known of it, and from where.", "kind")); return; }
     target.addClass("chosen");
     const near = target.isNode() ? target.closedNeighborhood() : target.union(target.connectedNodes());
