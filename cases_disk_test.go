@@ -47,7 +47,7 @@ func TestHC19_DiskFull(t *testing.T) {
 	}
 	closeChecked(t, d)
 
-	for k := 1; ; k++ {
+	for k := 1; ; k += faultStep() {
 		fs := testkit.NewCrashFS(uint64(k))
 		d := open(fs)
 		fs.FailAt(k, testkit.ErrNoSpace)
