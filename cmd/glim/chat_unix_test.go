@@ -58,12 +58,14 @@ func TestInterruptEndsTheAnswerThenTheSession(t *testing.T) {
 	answered, ended := false, make(chan struct{})
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if answered = answered || strings.HasPrefix(lines.Text(), "Edith Calloway designed it"); answered && strings.HasPrefix(lines.Text(), "mix |") {
-			go func() { // an interrupt that comes before the prompt is not for it
-				for cmd.Process.Signal(os.Interrupt) == nil {
+			// An interrupt that comes before the prompt is not for it, and one that comes after the session has ended ends the
+			// process where it stands: ever longer waits leave it the time to end.
+			go func() {
+				for wait := 10 * time.Millisecond; cmd.Process.Signal(os.Interrupt) == nil; wait *= 3 {
 					select {
 					case <-ended:
 						return
-					case <-time.After(10 * time.Millisecond):
+					case <-time.After(wait):
 					}
 				}
 			}()
