@@ -37,7 +37,11 @@ func (x *Index) Insert(slot uint32) {
 		if x.o.Config.ExtendCandidates {
 			w.extend(slot, l, w.probe)
 		}
-		chosen[l] = slices.Clone(w.choose(slot, w.cands, x.m, nil))
+		least := 0
+		if len(w.cands) <= x.m || x.o.Config.KeepPruned {
+			least = x.m
+		}
+		chosen[l] = slices.Clone(w.choose(slot, w.cands, x.m, least, nil))
 	}
 	// From the ground up: a search that meets the node on a level finds it linked on all below.
 	x.adopt(slot, x.parentFor(slot, chosen[0]), chosen[0])
@@ -60,11 +64,11 @@ func (x *Index) builder() *walker {
 }
 
 // choose returns up to m diverse candidates, nearest first: one is taken when it is nearer to the node
-// than to any taken before (Malkov and Yashunin, algorithm 4). Those in keep are always taken; with KeepPruned
-// the nearest of those passed over fill what is left of m. Equal distances are ordered by a hash with the node,
+// than to any taken before (Malkov and Yashunin, algorithm 4). Those in keep are always taken, and while there are
+// fewer than least, the nearest of those passed over. Equal distances are ordered by a hash with the node,
 // so that copies of a vector do not all choose the same links. cands is sorted in place; the result is valid
 // until the next call.
-func (w *walker) choose(node uint32, cands []candidate, m int, keep []uint32) []uint32 {
+func (w *walker) choose(node uint32, cands []candidate, m, least int, keep []uint32) []uint32 {
 	w.chosen, w.pruned = append(w.chosen[:0], keep...), w.pruned[:0]
 	slices.SortFunc(cands, func(a, b candidate) int {
 		if c := cmp.Compare(a.dist, b.dist); c != 0 {
@@ -72,7 +76,7 @@ func (w *walker) choose(node uint32, cands []candidate, m int, keep []uint32) []
 		}
 		return cmp.Compare(mix(uint64(node)<<32|uint64(a.slot)), mix(uint64(node)<<32|uint64(b.slot)))
 	})
-	all := len(cands) <= m
+	all := len(keep)+len(cands) <= least
 	var ids [8]uint32
 	var out [8]float32
 	for _, c := range cands {
@@ -95,11 +99,11 @@ func (w *walker) choose(node uint32, cands []candidate, m int, keep []uint32) []
 		}
 		if good {
 			w.chosen = append(w.chosen, c.slot)
-		} else if w.x.o.Config.KeepPruned {
+		} else if len(w.pruned) < least {
 			w.pruned = append(w.pruned, c.slot)
 		}
 	}
-	w.chosen = append(w.chosen, w.pruned[:min(len(w.pruned), m-len(w.chosen))]...)
+	w.chosen = append(w.chosen, w.pruned[:min(len(w.pruned), max(0, least-len(w.chosen)))]...)
 	return w.chosen
 }
 
@@ -154,16 +158,25 @@ func (w *walker) set(node uint32, level int, links []uint32) {
 			}
 		}
 	}
+	w.compare(node, links)
+	if x.o.Config.ExtendCandidates {
+		w.extend(node, level, w.other)
+	}
+	least := 0
+	if x.o.Config.KeepPruned {
+		least = m
+	}
+	x.set(node, level, w.choose(node, w.cands, m, least, w.keep))
+}
+
+// compare makes slots the candidates of node. w.other holds its vector afterwards.
+func (w *walker) compare(node uint32, slots []uint32) {
 	w.other.SetSlot(node)
 	w.cands = w.cands[:0]
-	for part := range slices.Chunk(links, vector.MaxGather) {
+	for part := range slices.Chunk(slots, vector.MaxGather) {
 		w.other.Distances(part, w.out[:len(part)])
 		for i, s := range part {
 			w.cands = append(w.cands, candidate{s, w.out[i]})
 		}
 	}
-	if x.o.Config.ExtendCandidates {
-		w.extend(node, level, w.other)
-	}
-	x.set(node, level, w.choose(node, w.cands, m, w.keep))
 }
