@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -21,8 +22,11 @@ import (
 // ranker answers a question with the numbers of documents, best first; ten are looked at.
 type ranker func(question string) []int
 
-// measure are means over the questions of a collection, at the Ks of the table. Cranfield's judgements are graded.
-func (c *judged) measure(rank ranker) eval.Measures {
+// measure are means over the questions of a collection.
+func (c *judged) measure(rank ranker) eval.Measures { return eval.Mean(c.each(rank)) }
+
+// each measures each question of a collection, at the Ks of the table. Cranfield's judgements are graded.
+func (c *judged) each(rank ranker) []eval.Measures {
 	all := make([]eval.Measures, len(c.questions))
 	for i, question := range c.questions {
 		gold := make(eval.Gold, len(c.gains[i]))
@@ -35,7 +39,49 @@ func (c *judged) measure(rank ranker) eval.Measures {
 		}
 		all[i] = eval.Judge(ids, gold, 2, 5, 10)
 	}
-	return eval.Mean(all)
+	return all
+}
+
+// paired compares two rankings question by question: in the mean, how many are better and worse, and how often chance alone
+// makes a difference of the mean at least as large (10,000 draws of signs, Fisher's randomisation test).
+type paired struct {
+	mean          float64
+	better, worse int
+	chance        float64
+}
+
+func pairedNDCG(a, b []eval.Measures) (p paired) {
+	var diffs []float64
+	last := len(a[0].At) - 1
+	for i := range a {
+		d := a[i].At[last].NDCG - b[i].At[last].NDCG
+		p.mean += d / float64(len(a))
+		switch {
+		case d > 1e-12:
+			p.better++
+		case d < -1e-12:
+			p.worse++
+		default:
+			continue
+		}
+		diffs = append(diffs, d)
+	}
+	const draws = 10_000
+	rng, as := rand.New(rand.NewPCG(1, 2)), 0
+	for range draws {
+		sum := 0.0
+		for _, d := range diffs {
+			if rng.IntN(2) == 0 {
+				d = -d
+			}
+			sum += d / float64(len(a))
+		}
+		if math.Abs(sum) >= math.Abs(p.mean)-1e-12 {
+			as++
+		}
+	}
+	p.chance = float64(as) / draws
+	return p
 }
 
 // bm25 ranks whole documents by Okapi BM25 (k1 1.2, b 0.75; Robertson and Zaragoza, 2009) over the stems of
@@ -178,7 +224,8 @@ func (c *judged) in(b testing.TB, d *db.DB, o query.Options) ranker {
 // BenchmarkQuality measures what retrieval finds on public collections, without any model, and prints one
 // table, which docs/quality.md keeps. An operation is one pass over all questions of a collection.
 func BenchmarkQuality(b *testing.B) {
-	var table strings.Builder
+	var table, pairs strings.Builder
+	pairs.WriteString("| collection | | against | nDCG@10 | better, worse, equal questions | by chance |\n|---|---|---|---|---|---|\n")
 	table.WriteString("| collection | mode | Recall@2 | Recall@5 | Recall@10 | MRR | nDCG@10 |\n|---|---|---|---|---|---|---|\n")
 	for _, set := range []struct {
 		name  string
@@ -191,12 +238,13 @@ func BenchmarkQuality(b *testing.B) {
 		b.Run(set.name, func(b *testing.B) {
 			c := set.load(b)
 			d := c.open(b)
+			rows := make(map[string][]eval.Measures)
 			row := func(name string, rank ranker) {
 				b.Run(name, func(b *testing.B) {
-					var q eval.Measures
 					for b.Loop() {
-						q = c.measure(rank)
+						rows[name] = c.each(rank)
 					}
+					q := eval.Mean(rows[name])
 					at2, at5, at10 := q.At[0], q.At[1], q.At[2]
 					if name == string(query.Mix) && at10.NDCG < set.least {
 						b.Errorf("nDCG@10 is %.3f, want at least %.2f", at10.NDCG, set.least)
@@ -224,7 +272,18 @@ func BenchmarkQuality(b *testing.B) {
 					row(fmt.Sprintf("%s, search %s, no reranker", mode, search), c.in(b, d, query.Options{Mode: mode, Search: search, NoRerank: true}))
 				}
 			}
+			for _, pair := range [][2]string{{"naive, search hybrid", "naive"}, {"naive, search hybrid", "naive, search bm25"},
+				{"naive, search hybrid, no reranker", "naive, search vector, no reranker"}, {"naive, search hybrid, no reranker", "naive, search bm25, no reranker"},
+				{"local, search hybrid", "local"}, {"mix", "naive, search hybrid"}} {
+				a, against := rows[pair[0]], rows[pair[1]]
+				if a == nil || against == nil {
+					continue // not asked for
+				}
+				p := pairedNDCG(a, against)
+				fmt.Fprintf(&pairs, "| %s | %s | %s | %+.4f | %d, %d, %d | %.2f |\n", set.name, pair[0], pair[1],
+					p.mean, p.better, p.worse, len(a)-p.better-p.worse, p.chance)
+			}
 		})
 	}
-	fmt.Print("\n", table.String(), "\n")
+	fmt.Print("\n", table.String(), "\n", pairs.String(), "\n")
 }

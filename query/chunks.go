@@ -89,9 +89,10 @@ func (q *run) byChunk(ctx context.Context, r *reader, s searches, l *leg, t *tim
 	}
 	l.byVector, l.byText = len(byVector), len(byText)
 	l.chunks = fuse(byVector, byText, q.opt.Fusion, q.opt.VectorShare.Or(defaultVectorShare))
-	if q.opt.Search == SearchHybrid {
-		found := len(l.chunks)
-		l.chunks = l.chunks[:min(found, q.opt.ChunkTopK)]
+	if found := len(l.chunks); q.opt.Search == SearchHybrid {
+		if !q.reranks() { // a reranker sees all that either search found, or it could do worse than after one of them
+			l.chunks = l.chunks[:min(found, q.opt.ChunkTopK)]
+		}
 		t.cut("chunks", len(l.chunks), found)
 	}
 	return nil

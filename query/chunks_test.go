@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -140,6 +141,54 @@ func TestSearches(t *testing.T) {
 		}
 		if len(r.Fallbacks) > 0 {
 			t.Errorf("%+v: %v", c.o, r.Fallbacks)
+		}
+	}
+}
+
+// seeing remembers what a reranker is shown, and puts the last first.
+type seeing struct{ docs []string }
+
+func (*seeing) ID() string { return "seeing" }
+
+func (r *seeing) Rerank(_ context.Context, _ string, docs []string) ([]float64, error) {
+	r.docs = docs
+	scores := make([]float64, len(docs))
+	for i := range docs {
+		scores[i] = float64(i)
+	}
+	return scores, nil
+}
+
+// TestRerankerSeesBothLists: all that either search found goes to the reranker, though that is more than ChunkTopK passages; so
+// many are kept of what it orders.
+func TestRerankerSeesBothLists(t *testing.T) {
+	s := wordy(t, record.Coverage{Whole: true})
+	s.emb.Set("mills?", at(axisQuestion, 1, axisNone)...)
+	rr := new(seeing)
+	o := Options{Mode: Naive, Search: SearchHybrid, ChunkTopK: 2, Want: WantData}
+	r := ask(t, s.engine(func(c *Config) { c.Reranker = rr }), "mills?", o)
+	// By vector 000 001, by words 004 000; merged 000 004 001.
+	if got := chunkIDs(r.Data.Chunks); len(rr.docs) != 3 || got != "001 004" {
+		t.Errorf("%q of %q", got, rr.docs)
+	}
+}
+
+// TestOfflineRerankerHeedsBothSearches: of two passages of the same words the one comes first that the vectors found, too.
+func TestOfflineRerankerHeedsBothSearches(t *testing.T) {
+	c := record.Coverage{Whole: true}
+	s := newStore(t, testDim)
+	s.commit(func(w *writer) {
+		w.chunk("d", 0, "d.txt", "the mill turns", at(axisQuestion, 0.1, axisNone))
+		w.chunk("d", 1, "d.txt", "the mill turns", at(axisQuestion, 0.9, axisNone))
+		w.chunk("d", 2, "d.txt", "a river", at(axisQuestion, 0.5, axisNone))
+		w.postings(c, "d")
+	})
+	s.emb.Set("mills?", at(axisQuestion, 1, axisNone)...)
+	e := s.engine(func(c *Config) { c.Reranker = NewOfflineReranker() })
+	for search, want := range map[Search]string{SearchText: "000 001", SearchHybrid: "001 000 002"} {
+		r := ask(t, e, "mills?", Options{Mode: Naive, Search: search, Want: WantData})
+		if got := chunkIDs(r.Data.Chunks); got != want {
+			t.Errorf("%s: %q, want %q", search, got, want)
 		}
 	}
 }

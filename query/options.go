@@ -120,8 +120,8 @@ type Options struct {
 	// VectorShare is what the search by vector counts in SearchHybrid, beside the one by words; default 0.5, range 0 to 1.
 	// Package db takes 0.35 where the offline embedder made the vectors: it hashes the very words that are searched by.
 	VectorShare Optional[float64] `json:"vector_share,omitzero"`
-	// ChunkTopK is the number of chunks fetched by the question itself (naive, mix) and the number
-	// kept after reranking; default 20, range 1 to 1,000.
+	// ChunkTopK is the number of chunks fetched by the question itself (naive, mix), of SearchHybrid by each of its searches, and
+	// the number kept after reranking; default 20, range 1 to 1,000. Without a reranker SearchHybrid keeps that many as well.
 	ChunkTopK int `json:"chunk_top_k,omitempty"`
 	// CosineThreshold drops vector hits below it (inclusive: equal stays); default 0.2, range -1 to 1.
 	CosineThreshold Optional[float64] `json:"cosine_threshold,omitzero"`

@@ -8,6 +8,26 @@ import (
 	"slices"
 )
 
+// aloneWeight is what the score of a passage counts that not both searches for the question found, where the reranker sees words
+// alone: of two passages that hold the same words the likelier one is that which the vectors found as well. Chosen by the
+// collections of docs/quality.md.
+const aloneWeight = 1 / 1.05
+
+// agreed weighs scores by whether both searches of a hybrid search found the passage.
+func (q *run) agreed(chunks []Chunk, scores []float64) {
+	if n := q.res.Counts.Chunks; n.Vector == 0 || n.Text == 0 {
+		return
+	}
+	for i := range scores {
+		by := func(v Via) bool {
+			return slices.ContainsFunc(chunks[i].Found, func(f Found) bool { return f.Via == v })
+		}
+		if !by(ViaVector) || !by(ViaText) {
+			scores[i] *= aloneWeight
+		}
+	}
+}
+
 // rerank orders chunks by the reranker's score, ties in the order given. Chunks without a usable score
 // are dropped; a reranker that fails as a whole leaves the order as it was, which the result tells.
 func (q *run) rerank(ctx context.Context, chunks []Chunk) ([]Chunk, error) {
@@ -20,7 +40,9 @@ func (q *run) rerank(ctx context.Context, chunks []Chunk) ([]Chunk, error) {
 	rerank := q.e.reranker.Rerank
 	if r, ok := q.e.reranker.(statisticsReranker); ok {
 		rerank = func(ctx context.Context, question string, docs []string) ([]float64, error) {
-			return r.rerank(ctx, question, docs, q.stats)
+			scores, err := r.rerank(ctx, question, docs, q.stats)
+			q.agreed(chunks, scores)
+			return scores, err
 		}
 	}
 	scores, err := rerank(ctx, q.question, docs)
