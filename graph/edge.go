@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/glimdb/db/internal/brief"
+	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/kv"
 )
 
@@ -180,13 +181,35 @@ func (g *Graph) Edge(r kv.Reader, src, dst, typ string) (Edge, error) {
 // Edges returns the edges of type "" between pairs of names, in their order, nil where absent. It costs
 // two batched reads: of the names and of the edges.
 func (g *Graph) Edges(r kv.Reader, pairs [][2]string) ([]*Edge, error) {
+	refs, err := g.edgeRefs(r, pairs)
+	if err == nil {
+		err = g.readEdges(r, refs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("graph: edges: %w", err)
+	}
+	return placed(refs, len(pairs)), nil
+}
+
+// EachEdge is Edges for a caller who needs no map of properties: it calls fn for each pair that is joined, at its place in
+// pairs. e has no Props; values hands them out. Both are valid during the call, what values hands out for good.
+func (g *Graph) EachEdge(r kv.Reader, pairs [][2]string, fn func(at int, e *Edge, values Values) error) error {
+	refs, err := g.edgeRefs(r, pairs)
+	if err != nil {
+		return fmt.Errorf("graph: edges: %w", err)
+	}
+	return g.eachEdge(r, refs, fn)
+}
+
+// edgeRefs asks for the edges of type "" between pairs, where both ends are there.
+func (g *Graph) edgeRefs(r kv.Reader, pairs [][2]string) ([]edgeRef, error) {
 	names := make([]string, 0, 2*len(pairs))
 	for _, p := range pairs {
 		names = append(names, p[0], p[1])
 	}
 	ids, err := g.lookup(r, names)
 	if err != nil {
-		return nil, fmt.Errorf("graph: edges: %w", err)
+		return nil, err
 	}
 	refs := make([]edgeRef, 0, len(pairs))
 	for i, p := range pairs {
@@ -196,25 +219,38 @@ func (g *Graph) Edges(r kv.Reader, pairs [][2]string) ([]*Edge, error) {
 			refs = append(refs, edgeRef{src: s, dst: d, at: i, edge: Edge{Src: src, Dst: dst}})
 		}
 	}
-	out, err := g.edgesAt(r, refs, len(pairs))
-	if err != nil {
-		return nil, fmt.Errorf("graph: edges: %w", err)
-	}
-	return out, nil
+	return refs, nil
 }
 
-// edgesAt reads refs and returns n edges, each at its ref's place.
-func (g *Graph) edgesAt(r kv.Reader, refs []edgeRef, n int) ([]*Edge, error) {
-	if err := g.readEdges(r, refs); err != nil {
-		return nil, err
-	}
+// placed returns n edges, each that was found at its ref's place.
+func placed(refs []edgeRef, n int) []*Edge {
 	out := make([]*Edge, n)
 	for i := range refs {
 		if refs[i].found {
 			out[refs[i].at] = &refs[i].edge
 		}
 	}
-	return out, nil
+	return out
+}
+
+// eachEdge calls fn for those of refs that are there.
+func (g *Graph) eachEdge(r kv.Reader, refs []edgeRef, fn func(at int, e *Edge, values Values) error) error {
+	found, err := g.edgeRecords(r, refs)
+	if err != nil {
+		return fmt.Errorf("graph: edges: %w", err)
+	}
+	for i, value := range found {
+		if value == nil {
+			continue
+		}
+		v := codec.NewSharedReader(value)
+		e := &refs[i].edge
+		e.Weight = v.Float64()
+		if err := fn(refs[i].at, e, valuesIn(v)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // edgeRef asks readEdges for an edge whose ends are known: src and dst oriented, names and type in edge.
@@ -227,11 +263,7 @@ type edgeRef struct {
 
 // readEdges fills weight and properties of refs.
 func (g *Graph) readEdges(r kv.Reader, refs []edgeRef) error {
-	keys := make([][]byte, len(refs))
-	for i, ref := range refs {
-		keys[i] = g.pairKey(kindEdge, ref.src, ref.dst, ref.edge.Type)
-	}
-	values, err := r.GetMany(keys)
+	values, err := g.edgeRecords(r, refs)
 	if err != nil {
 		return err
 	}
@@ -247,4 +279,13 @@ func (g *Graph) readEdges(r kv.Reader, refs []edgeRef) error {
 		ref.edge.Weight, ref.edge.Props, ref.found = e.Weight, e.Props, true
 	}
 	return nil
+}
+
+// edgeRecords reads the records of refs, nil where there is none.
+func (g *Graph) edgeRecords(r kv.Reader, refs []edgeRef) ([][]byte, error) {
+	keys := make([][]byte, len(refs))
+	for i, ref := range refs {
+		keys[i] = g.pairKey(kindEdge, ref.src, ref.dst, ref.edge.Type)
+	}
+	return r.GetMany(keys)
 }

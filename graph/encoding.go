@@ -134,6 +134,18 @@ func decodeWeight(v []byte) (float64, error) {
 // list.
 type Props map[string]any
 
+// Values hands out the properties of a node or an edge one after the other, in order of key. What it told counts when
+// it returns no error.
+type Values = func(fn func(key string, v codec.Value)) error
+
+// valuesIn hands out the properties that v has left.
+func valuesIn(v *codec.Reader) Values {
+	return func(fn func(string, codec.Value)) error {
+		v.EachProp(fn)
+		return corrupt(v.Done())
+	}
+}
+
 func encodeNode(n Node) []byte {
 	return codec.AppendProps(codec.AppendString(nil, n.Type), n.Props)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/glimdb/db/internal/codec"
 	"github.com/glimdb/db/internal/invariants"
 	"github.com/glimdb/db/kv"
 )
@@ -282,6 +283,15 @@ func compare(t *testing.T, rng *rand.Rand, g *Graph, r kv.Reader, m *model) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	visited := make([]*Node, len(names))
+	if err := g.EachNode(r, names, func(at int, n *Node, values Values) error {
+		found := *n
+		visited[at] = &found
+		return values(collectProps(&found.Props))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	equal("visited nodes", visited, batched)
 	degrees, err := g.Degrees(r, names)
 	if err != nil {
 		t.Fatal(err)
@@ -314,6 +324,11 @@ func compare(t *testing.T, rng *rand.Rand, g *Graph, r kv.Reader, m *model) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	joined := make([]*Edge, len(pairs))
+	if err := g.EachEdge(r, pairs, collectEdges(joined)); err != nil {
+		t.Fatal(err)
+	}
+	equal("visited edges", joined, read)
 	for i, p := range pairs {
 		want, ok := m.edges[m.key(p[0], p[1], "")]
 		single, err := g.Edge(r, p[0], p[1], "")
@@ -334,8 +349,8 @@ func compare(t *testing.T, rng *rand.Rand, g *Graph, r kv.Reader, m *model) {
 		if want := m.ranked(names, limit); len(ranked) > 0 || len(want) > 0 {
 			equal(fmt.Sprintf("ranked incident of %v, limit %d", names, limit), bare(ranked), want)
 		}
-		shown, err := g.RankedEdges(r, ranked)
-		if err != nil {
+		shown := make([]*Edge, len(ranked))
+		if err := g.EachRankedEdge(r, ranked, collectEdges(shown)); err != nil {
 			t.Fatal(err)
 		}
 		for i, e := range ranked {
@@ -463,4 +478,22 @@ func TestWideGraph(t *testing.T) {
 		t.Errorf("%d nodes, want %d", seen, len(order))
 	}
 	s.update(func(b *kv.Batch) error { return g.DeleteNode(b, "n00017") })
+}
+
+// collectEdges fills the places of edges that a read visits.
+func collectEdges(edges []*Edge) func(at int, e *Edge, values Values) error {
+	return func(at int, e *Edge, values Values) error {
+		found := *e
+		edges[at] = &found
+		return values(collectProps(&found.Props))
+	}
+}
+
+func collectProps(p *Props) func(key string, v codec.Value) {
+	return func(key string, v codec.Value) {
+		if *p == nil {
+			*p = Props{}
+		}
+		(*p)[key] = v.Any()
+	}
 }

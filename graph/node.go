@@ -102,36 +102,83 @@ func (g *Graph) nodes(r kv.Reader, names []string) ([]*Node, error) {
 	return g.nodesByID(r, ids, names)
 }
 
+// EachNode is Nodes for a caller who needs no map of properties: it calls fn for each name that is there, at its place
+// in names. n has no Props; values hands them out. Both are valid during the call, what values hands out for good.
+func (g *Graph) EachNode(r kv.Reader, names []string, fn func(at int, n *Node, values Values) error) error {
+	ids, err := g.lookup(r, names)
+	if err != nil {
+		return fmt.Errorf("graph: nodes: %w", err)
+	}
+	rs, err := g.nodeRecords(r, ids)
+	if err != nil {
+		return fmt.Errorf("graph: nodes: %w", err)
+	}
+	for i, id := range ids {
+		if id == 0 {
+			continue
+		}
+		value, degree := rs.of(id)
+		v := codec.NewSharedReader(value)
+		n := Node{Name: names[i], Type: v.String(), Degree: degree}
+		if err := fn(i, &n, valuesIn(v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // nodesByID reads the nodes of ids (0: none), whose names are known.
 func (g *Graph) nodesByID(r kv.Reader, ids []nodeID, names []string) ([]*Node, error) {
-	sorted := slices.DeleteFunc(slices.Clone(ids), func(id nodeID) bool { return id == 0 })
-	slices.Sort(sorted)
-	sorted = slices.Compact(sorted)
-	var degrees degreeTable
-	if err := degrees.load(g, r, sorted); err != nil {
-		return nil, err
-	}
-	records := make([]Node, 0, len(sorted))
-	err := g.readMany(r, kindNode, sorted, func(id nodeID, v []byte) error {
-		if v == nil {
-			return corrupt(fmt.Errorf("node %d has no record", id))
-		}
-		n, err := decodeNode(v)
-		n.Degree = degrees.degree(id)
-		records = append(records, n)
-		return err
-	})
+	rs, err := g.nodeRecords(r, ids)
 	if err != nil {
 		return nil, err
 	}
+	nodes := make([]Node, len(rs.ids))
+	for i, id := range rs.ids {
+		if nodes[i], err = decodeNode(rs.values[i]); err != nil {
+			return nil, err
+		}
+		nodes[i].Degree = rs.degrees.degree(id)
+	}
 	out := make([]*Node, len(ids))
 	for i, id := range ids {
-		if at, ok := slices.BinarySearch(sorted, id); ok {
-			out[i] = &records[at]
+		if at, ok := slices.BinarySearch(rs.ids, id); ok {
+			out[i] = &nodes[at]
 			out[i].Name = names[i]
 		}
 	}
 	return out, nil
+}
+
+// nodeRecords are the records of some nodes, in order of their ids.
+type nodeRecords struct {
+	ids     []nodeID
+	values  [][]byte
+	degrees degreeTable
+}
+
+// nodeRecords reads those of ids (0: none).
+func (g *Graph) nodeRecords(r kv.Reader, ids []nodeID) (rs nodeRecords, err error) {
+	sorted := slices.DeleteFunc(slices.Clone(ids), func(id nodeID) bool { return id == 0 })
+	slices.Sort(sorted)
+	rs.ids = slices.Compact(sorted)
+	if err := rs.degrees.load(g, r, rs.ids); err != nil {
+		return rs, err
+	}
+	rs.values = make([][]byte, 0, len(rs.ids))
+	return rs, g.readMany(r, kindNode, rs.ids, func(id nodeID, v []byte) error {
+		if v == nil {
+			return corrupt(fmt.Errorf("node %d has no record", id))
+		}
+		rs.values = append(rs.values, v)
+		return nil
+	})
+}
+
+// of returns the record of a node that was read, and its degree.
+func (rs *nodeRecords) of(id nodeID) (value []byte, degree int) {
+	at, _ := slices.BinarySearch(rs.ids, id)
+	return rs.values[at], rs.degrees.degree(id)
 }
 
 // RenameNode gives a node another name; its edges, properties and degree stay, and no edge is written but the

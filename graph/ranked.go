@@ -40,19 +40,18 @@ func (g *Graph) RankedIncident(r kv.Reader, names []string, limit int) ([]Ranked
 	return edges, nil
 }
 
-// RankedEdges is Edges for pairs that RankedIncident returned on the same view: the edges of type "" between
-// them, in their order, nil where there is none. It needs no look-up of names.
-func (g *Graph) RankedEdges(r kv.Reader, ranked []RankedEdge) ([]*Edge, error) {
+// EachRankedEdge is EachEdge for pairs that RankedIncident returned on the same view. It needs no look-up of names.
+func (g *Graph) EachRankedEdge(r kv.Reader, ranked []RankedEdge, fn func(at int, e *Edge, values Values) error) error {
+	return g.eachEdge(r, g.rankedRefs(ranked), fn)
+}
+
+func (g *Graph) rankedRefs(ranked []RankedEdge) []edgeRef {
 	refs := make([]edgeRef, 0, len(ranked))
 	for i, e := range ranked {
 		src, dst := g.orient(e.src, e.dst)
 		refs = append(refs, edgeRef{src: src, dst: dst, at: i, edge: Edge{Src: e.Src, Dst: e.Dst}})
 	}
-	out, err := g.edgesAt(r, refs, len(ranked))
-	if err != nil {
-		return nil, fmt.Errorf("graph: ranked edges: %w", err)
-	}
-	return out, nil
+	return refs
 }
 
 type rankedPair struct {

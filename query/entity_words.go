@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/glimdb/db/internal/analysis"
+	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
 	"github.com/glimdb/db/postings"
 )
@@ -157,7 +158,7 @@ func (s *entityWordSearch) accept(name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	e, err := entityOf(&n, ViaText)
+	e, err := record.EntityOf(n.Name, n.Type, n.Props)
 	if err != nil {
 		return false, err
 	}

@@ -139,24 +139,28 @@ func (q *run) incident(ctx context.Context, r *reader, names []string, via Via, 
 		}
 		for done < len(ranked) && sum <= budget {
 			batch := ranked[done:min(done+edgeBatch, len(ranked))]
-			edges, err := r.graph.RankedEdges(r.snap, batch)
+			had := len(l.relations)
+			l.relations = slices.Grow(l.relations, len(batch))
+			read := 0
+			err := r.graph.EachRankedEdge(r.snap, batch, func(at int, e *graph.Edge, values graph.Values) error {
+				if sum > budget {
+					return nil
+				}
+				rel, err := relationOf(e, values, via)
+				rel.Rank = batch[at].Rank
+				sum += count.relation(&rel)
+				l.relations = append(l.relations, rel)
+				read = at + 1
+				return err
+			})
 			if err != nil {
 				return err
 			}
-			for i := 0; i < len(edges) && sum <= budget; i++ {
-				done++
-				if edges[i] == nil {
-					dangling++
-					continue
-				}
-				rel, err := relationOf(edges[i], via)
-				if err != nil {
-					return err
-				}
-				rel.Rank = batch[i].Rank
-				sum += count.relation(&rel)
-				l.relations = append(l.relations, rel)
+			if sum <= budget {
+				read = len(batch)
 			}
+			dangling += read - (len(l.relations) - had)
+			done += read
 		}
 		l.bounded = done < len(ranked) || len(ranked) == limit
 		if len(ranked) < limit {
@@ -236,14 +240,14 @@ func (q *run) ends(ctx context.Context, r *reader, names []string, l *leg, t *ti
 	return nil
 }
 
-func entityOf(n *graph.Node, via Via) (Entity, error) {
-	e, err := record.EntityOf(n.Name, n.Type, n.Props)
+func entityOf(n *graph.Node, values graph.Values, via Via) (Entity, error) {
+	e, err := record.ReadEntity(n.Name, n.Type, record.Values(values))
 	return Entity{Name: e.Name, Type: e.Type, Description: e.Description, Sources: list(e.Sources), SourceCount: e.SourceCount,
 		Paths: list(e.Paths), References: []string{}, Degree: n.Degree, Via: via, Tokens: e.Tokens}, err
 }
 
-func relationOf(g *graph.Edge, via Via) (Relation, error) {
-	r, err := record.RelationOf(g.Src, g.Dst, g.Weight, g.Props)
+func relationOf(g *graph.Edge, values graph.Values, via Via) (Relation, error) {
+	r, err := record.ReadRelation(g.Src, g.Dst, g.Weight, record.Values(values))
 	return Relation{Src: r.Src, Dst: r.Dst, Keywords: list(r.Keywords), Description: r.Description, Weight: r.Weight,
 		Sources: list(r.Sources), SourceCount: r.SourceCount, Paths: list(r.Paths), References: []string{}, Via: via, Tokens: r.Tokens}, err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/glimdb/db/graph"
 	"github.com/glimdb/db/internal/record"
 	"github.com/glimdb/db/kv"
 )
@@ -71,24 +72,20 @@ func (q *run) narrowed(ctx context.Context, r *reader, o record.Object) (*part, 
 // entities reads entities by name, as the selected documents describe them; nil for one that is not there or that none
 // of them speaks of.
 func (q *run) entities(ctx context.Context, r *reader, names []string, via Via) ([]*Entity, error) {
-	nodes, err := r.graph.Nodes(r.snap, names)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]*Entity, len(nodes))
-	for i, n := range nodes {
-		if n == nil || r.sel != nil && !r.sel.hasEntity(n.Name) {
-			continue
+	all, out := make([]Entity, len(names)), make([]*Entity, len(names))
+	err := r.graph.EachNode(r.snap, names, func(i int, n *graph.Node, values graph.Values) (err error) {
+		if r.sel != nil && !r.sel.hasEntity(n.Name) {
+			return nil
 		}
-		e, err := entityOf(n, via)
-		if err != nil {
-			return nil, err
+		e := &all[i]
+		if *e, err = entityOf(n, values, via); err != nil {
+			return err
 		}
 		if r.sel != nil {
 			e.Degree = len(r.sel.around[e.Name])
 			p, err := q.narrowed(ctx, r, record.EntityObject(e.Name))
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if p != nil {
 				v := &p.entity
@@ -96,34 +93,28 @@ func (q *run) entities(ctx context.Context, r *reader, names []string, via Via) 
 				e.Sources, e.SourceCount, e.Paths = list(v.Sources), v.SourceCount, list(v.Paths)
 			}
 		}
-		out[i] = &e
-	}
-	return out, nil
+		out[i] = e
+		return nil
+	})
+	return out, err
 }
 
 // relations is entities for pairs.
 func (q *run) relations(ctx context.Context, r *reader, pairs [][2]string, via Via) ([]*Relation, error) {
-	edges, err := r.graph.Edges(r.snap, pairs)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]*Relation, len(edges))
-	for i, g := range edges {
-		if g == nil {
-			continue
-		}
-		rel, err := relationOf(g, via)
-		if err != nil {
-			return nil, err
+	all, out := make([]Relation, len(pairs)), make([]*Relation, len(pairs))
+	err := r.graph.EachEdge(r.snap, pairs, func(i int, g *graph.Edge, values graph.Values) (err error) {
+		rel := &all[i]
+		if *rel, err = relationOf(g, values, via); err != nil {
+			return err
 		}
 		if r.sel != nil {
 			o := record.RelationObject(rel.Src, rel.Dst)
 			if r.sel.relations[o] == nil {
-				continue
+				return nil
 			}
 			p, err := q.narrowed(ctx, r, o)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if p != nil {
 				v := &p.relation
@@ -131,9 +122,10 @@ func (q *run) relations(ctx context.Context, r *reader, pairs [][2]string, via V
 				rel.Sources, rel.SourceCount, rel.Paths = list(v.Sources), v.SourceCount, list(v.Paths)
 			}
 		}
-		out[i] = &rel
-	}
-	return out, nil
+		out[i] = rel
+		return nil
+	})
+	return out, err
 }
 
 // ranked is a selected relation that is not read yet.

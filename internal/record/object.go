@@ -1,8 +1,12 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+
+	"github.com/glimdb/db/internal/codec"
 )
 
 // Entity is the merged view of an entity as its graph node stores it. It is derived from source records.
@@ -69,48 +73,120 @@ func (r *Relation) Props() map[string]any {
 		propSourceCount: int64(r.SourceCount), propPaths: r.Paths, propTokens: int64(r.Tokens), propCreatedAt: r.CreatedAt}
 }
 
+// Values hands out properties one after the other.
+type Values func(fn func(key string, v codec.Value)) error
+
+// valuesOf hands out those of a map.
+func valuesOf(p map[string]any) Values {
+	return func(fn func(string, codec.Value)) error {
+		for _, k := range slices.Sorted(maps.Keys(p)) {
+			fn(k, codec.ValueOf(p[k]))
+		}
+		return nil
+	}
+}
+
 // EntityOf reads a node's properties back.
 func EntityOf(name, typ string, p map[string]any) (Entity, error) {
-	g := getter{p: p, what: name}
-	e := Entity{Name: name, Type: typ, Description: g.str(propDescription), Sources: g.list(propSources),
-		SourceCount: int(g.num(propSourceCount)), Paths: g.list(propPaths), Tokens: int(g.num(propTokens)), CreatedAt: g.num(propCreatedAt)}
-	return e, g.err
+	return ReadEntity(name, typ, valuesOf(p))
+}
+
+// ReadEntity is EntityOf for properties that no map holds.
+func ReadEntity(name, typ string, values Values) (Entity, error) {
+	e := Entity{Name: name, Type: typ}
+	g := getter{what: name}
+	err := values(func(key string, v codec.Value) {
+		switch key {
+		case propDescription:
+			e.Description = g.str(key, v)
+		case propSources:
+			e.Sources = g.list(key, v)
+		case propSourceCount:
+			e.SourceCount = int(g.num(key, v))
+		case propPaths:
+			e.Paths = g.list(key, v)
+		case propTokens:
+			e.Tokens = int(g.num(key, v))
+		case propCreatedAt:
+			e.CreatedAt = g.num(key, v)
+		}
+	})
+	return e, cmp.Or(err, g.err)
 }
 
 // RelationOf reads an edge's properties back.
 func RelationOf(src, dst string, weight float64, p map[string]any) (Relation, error) {
-	g := getter{p: p, what: src + " - " + dst}
-	src, dst = SortPair(src, dst)
-	r := Relation{Src: src, Dst: dst, Weight: weight, Description: g.str(propDescription), Keywords: g.list(propKeywords),
-		Sources: g.list(propSources), SourceCount: int(g.num(propSourceCount)), Paths: g.list(propPaths),
-		Tokens: int(g.num(propTokens)), CreatedAt: g.num(propCreatedAt)}
-	return r, g.err
+	return ReadRelation(src, dst, weight, valuesOf(p))
 }
 
-// getter reads typed properties and keeps the first mismatch. An absent property is a zero value, so
-// that nodes a user put into the graph by hand can be read.
+// ReadRelation is RelationOf for properties that no map holds.
+func ReadRelation(src, dst string, weight float64, values Values) (Relation, error) {
+	r := Relation{Weight: weight}
+	r.Src, r.Dst = SortPair(src, dst)
+	g := getter{what: src, other: dst}
+	err := values(func(key string, v codec.Value) {
+		switch key {
+		case propDescription:
+			r.Description = g.str(key, v)
+		case propKeywords:
+			r.Keywords = g.list(key, v)
+		case propSources:
+			r.Sources = g.list(key, v)
+		case propSourceCount:
+			r.SourceCount = int(g.num(key, v))
+		case propPaths:
+			r.Paths = g.list(key, v)
+		case propTokens:
+			r.Tokens = int(g.num(key, v))
+		case propCreatedAt:
+			r.CreatedAt = g.num(key, v)
+		}
+	})
+	return r, cmp.Or(err, g.err)
+}
+
+// getter takes typed properties and keeps the first mismatch. An absent property is a zero value, so that nodes a
+// user put into the graph by hand can be read.
 type getter struct {
-	p    map[string]any
-	what string
-	err  error
+	what, other string // the entity, or the ends of a relation
+	err         error
 }
 
-func property[T any](g *getter, name string) T {
-	var zero T
-	v, ok := g.p[name]
-	if !ok || v == nil {
-		return zero
+func (g *getter) mismatch(key string, v codec.Value, want any) {
+	if g.err != nil {
+		return
 	}
-	t, ok := v.(T)
-	if !ok && g.err == nil {
-		g.err = fmt.Errorf("record: property %q of %q is a %T, want %T", name, g.what, v, zero)
+	what := g.what
+	if g.other != "" {
+		what += " - " + g.other
 	}
-	return t
+	g.err = fmt.Errorf("record: property %q of %q is a %T, want %T", key, what, v.Any(), want)
 }
 
-func (g *getter) str(name string) string    { return property[string](g, name) }
-func (g *getter) num(name string) int64     { return property[int64](g, name) }
-func (g *getter) list(name string) []string { return property[[]string](g, name) }
+func (g *getter) str(key string, v codec.Value) string {
+	s, ok := v.Text()
+	if !ok {
+		g.mismatch(key, v, s)
+	}
+	return s
+}
+
+func (g *getter) num(key string, v codec.Value) int64 {
+	n, ok := v.Int()
+	if !ok {
+		g.mismatch(key, v, n)
+		return 0
+	}
+	return n
+}
+
+func (g *getter) list(key string, v codec.Value) []string {
+	l, ok := v.List()
+	if !ok {
+		g.mismatch(key, v, l)
+	}
+	return l
+}
 
 // VolatileProp reports whether a property of the knowledge graph is no part of the logical state.
 func VolatileProp(name string) bool { return name == propCreatedAt }
