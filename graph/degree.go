@@ -105,14 +105,7 @@ func (t *degreeTable) load(g *Graph, r kv.Reader, ids []nodeID) error {
 
 // readMany calls fn for each of ids with the value under its key of that kind, nil where there is none.
 func (g *Graph) readMany(r kv.Reader, kind byte, ids []nodeID, fn func(id nodeID, value []byte) error) error {
-	keys := make([][]byte, len(ids))
-	all := make([]byte, 0, len(ids)*(len(g.prefix)+5))
-	for i, id := range ids {
-		from := len(all)
-		all = codec.AppendKeyUint32(append(append(all, g.prefix...), kind), uint32(id))
-		keys[i] = all[from:len(all):len(all)]
-	}
-	values, err := r.GetMany(keys)
+	values, err := r.GetMany(g.keys(kind, len(ids), 4*len(ids), func(k []byte, i int) []byte { return codec.AppendKeyUint32(k, uint32(ids[i])) }))
 	if err != nil {
 		return err
 	}

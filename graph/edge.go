@@ -239,14 +239,16 @@ func (g *Graph) eachEdge(r kv.Reader, refs []edgeRef, fn func(at int, e *Edge, v
 	if err != nil {
 		return fmt.Errorf("graph: edges: %w", err)
 	}
+	var v codec.Reader
+	values := valuesIn(&v)
 	for i, value := range found {
 		if value == nil {
 			continue
 		}
-		v := codec.NewSharedReader(value)
+		v.Share(value)
 		e := &refs[i].edge
 		e.Weight = v.Float64()
-		if err := fn(refs[i].at, e, valuesIn(v)); err != nil {
+		if err := fn(refs[i].at, e, values); err != nil {
 			return err
 		}
 	}
@@ -283,9 +285,11 @@ func (g *Graph) readEdges(r kv.Reader, refs []edgeRef) error {
 
 // edgeRecords reads the records of refs, nil where there is none.
 func (g *Graph) edgeRecords(r kv.Reader, refs []edgeRef) ([][]byte, error) {
-	keys := make([][]byte, len(refs))
-	for i, ref := range refs {
-		keys[i] = g.pairKey(kindEdge, ref.src, ref.dst, ref.edge.Type)
+	size := 8 * len(refs)
+	for i := range refs {
+		size += len(refs[i].edge.Type)
 	}
-	return r.GetMany(keys)
+	return r.GetMany(g.keys(kindEdge, len(refs), size, func(k []byte, i int) []byte {
+		return appendPair(k, refs[i].src, refs[i].dst, refs[i].edge.Type)
+	}))
 }

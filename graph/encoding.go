@@ -54,10 +54,26 @@ func (g *Graph) idKey(kind byte, id nodeID) []byte {
 }
 
 func (g *Graph) pairKey(kind byte, a, b nodeID, typ string) []byte {
-	k := g.key(kind, 8+len(typ))
+	return appendPair(g.key(kind, 8+len(typ)), a, b, typ)
+}
+
+func appendPair(k []byte, a, b nodeID, typ string) []byte {
 	k = codec.AppendKeyUint32(k, uint32(a))
 	k = codec.AppendKeyUint32(k, uint32(b))
 	return append(k, typ...)
+}
+
+// keys makes n keys of a kind that are size bytes long together, behind what all of that kind have in common: rest
+// appends what is behind that of the key at a place.
+func (g *Graph) keys(kind byte, n, size int, rest func(k []byte, at int) []byte) [][]byte {
+	keys := make([][]byte, n)
+	all := make([]byte, 0, n*(len(g.prefix)+1)+size)
+	for i := range keys {
+		from := len(all)
+		all = rest(append(append(all, g.prefix...), kind), i)
+		keys[i] = all[from:len(all):len(all)]
+	}
+	return keys
 }
 
 // setID overwrites the id at the end of a key made by idKey.

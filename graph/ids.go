@@ -22,11 +22,11 @@ func (g *Graph) id(r kv.Reader, name string) (nodeID, error) {
 
 // lookup returns the ids behind names, 0 where absent.
 func (g *Graph) lookup(r kv.Reader, names []string) ([]nodeID, error) {
-	keys := make([][]byte, len(names))
-	for i, name := range names {
-		keys[i] = g.nameKey(name)
+	size := 0
+	for _, name := range names {
+		size += len(name)
 	}
-	values, err := r.GetMany(keys)
+	values, err := r.GetMany(g.keys(kindName, len(names), size, func(k []byte, i int) []byte { return append(k, names[i]...) }))
 	if err != nil {
 		return nil, err
 	}

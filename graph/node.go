@@ -113,14 +113,17 @@ func (g *Graph) EachNode(r kv.Reader, names []string, fn func(at int, n *Node, v
 	if err != nil {
 		return fmt.Errorf("graph: nodes: %w", err)
 	}
+	var v codec.Reader
+	var n Node
+	values := valuesIn(&v)
 	for i, id := range ids {
 		if id == 0 {
 			continue
 		}
 		value, degree := rs.of(id)
-		v := codec.NewSharedReader(value)
-		n := Node{Name: names[i], Type: v.String(), Degree: degree}
-		if err := fn(i, &n, valuesIn(v)); err != nil {
+		v.Share(value)
+		n = Node{Name: names[i], Type: v.String(), Degree: degree}
+		if err := fn(i, &n, values); err != nil {
 			return err
 		}
 	}

@@ -129,6 +129,7 @@ func (q *run) incident(ctx context.Context, r *reader, names []string, via Via, 
 	budget, count := q.opt.Budget.Relations, q.e.count
 	limit := budget/(2*count.leastRelation()) + 1 // a first guess: real lines are at least twice the empty one
 	dangling, sum := 0, 0
+	var decoder record.RelationReader
 	for done := 0; sum <= budget; limit *= 4 {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -146,7 +147,7 @@ func (q *run) incident(ctx context.Context, r *reader, names []string, via Via, 
 				if sum > budget {
 					return nil
 				}
-				rel, err := relationOf(e, values, via)
+				rel, err := relationOf(&decoder, e, values, via)
 				rel.Rank = batch[at].Rank
 				sum += count.relation(&rel)
 				l.relations = append(l.relations, rel)
@@ -240,14 +241,14 @@ func (q *run) ends(ctx context.Context, r *reader, names []string, l *leg, t *ti
 	return nil
 }
 
-func entityOf(n *graph.Node, values graph.Values, via Via) (Entity, error) {
-	e, err := record.ReadEntity(n.Name, n.Type, record.Values(values))
+func entityOf(d *record.EntityReader, n *graph.Node, values graph.Values, via Via) (Entity, error) {
+	e, err := d.Read(n.Name, n.Type, record.Values(values))
 	return Entity{Name: e.Name, Type: e.Type, Description: e.Description, Sources: list(e.Sources), SourceCount: e.SourceCount,
 		Paths: list(e.Paths), References: []string{}, Degree: n.Degree, Via: via, Tokens: e.Tokens}, err
 }
 
-func relationOf(g *graph.Edge, values graph.Values, via Via) (Relation, error) {
-	r, err := record.ReadRelation(g.Src, g.Dst, g.Weight, record.Values(values))
+func relationOf(d *record.RelationReader, g *graph.Edge, values graph.Values, via Via) (Relation, error) {
+	r, err := d.Read(g.Src, g.Dst, g.Weight, record.Values(values))
 	return Relation{Src: r.Src, Dst: r.Dst, Keywords: list(r.Keywords), Description: r.Description, Weight: r.Weight,
 		Sources: list(r.Sources), SourceCount: r.SourceCount, Paths: list(r.Paths), References: []string{}, Via: via, Tokens: r.Tokens}, err
 }

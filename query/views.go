@@ -72,13 +72,14 @@ func (q *run) narrowed(ctx context.Context, r *reader, o record.Object) (*part, 
 // entities reads entities by name, as the selected documents describe them; nil for one that is not there or that none
 // of them speaks of.
 func (q *run) entities(ctx context.Context, r *reader, names []string, via Via) ([]*Entity, error) {
+	var decoder record.EntityReader
 	all, out := make([]Entity, len(names)), make([]*Entity, len(names))
 	err := r.graph.EachNode(r.snap, names, func(i int, n *graph.Node, values graph.Values) (err error) {
 		if r.sel != nil && !r.sel.hasEntity(n.Name) {
 			return nil
 		}
 		e := &all[i]
-		if *e, err = entityOf(n, values, via); err != nil {
+		if *e, err = entityOf(&decoder, n, values, via); err != nil {
 			return err
 		}
 		if r.sel != nil {
@@ -101,10 +102,11 @@ func (q *run) entities(ctx context.Context, r *reader, names []string, via Via) 
 
 // relations is entities for pairs.
 func (q *run) relations(ctx context.Context, r *reader, pairs [][2]string, via Via) ([]*Relation, error) {
+	var decoder record.RelationReader
 	all, out := make([]Relation, len(pairs)), make([]*Relation, len(pairs))
 	err := r.graph.EachEdge(r.snap, pairs, func(i int, g *graph.Edge, values graph.Values) (err error) {
 		rel := &all[i]
-		if *rel, err = relationOf(g, values, via); err != nil {
+		if *rel, err = relationOf(&decoder, g, values, via); err != nil {
 			return err
 		}
 		if r.sel != nil {

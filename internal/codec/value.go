@@ -55,9 +55,9 @@ func NewReader(b []byte) *Reader { return &Reader{b: b} }
 // NewTextReader reads b, which is mostly strings: those that it returns are parts of one copy of b.
 func NewTextReader(b []byte) *Reader { return &Reader{b: b, text: string(b)} }
 
-// NewSharedReader reads b, which nobody ever writes again: the strings that it returns are parts of b itself.
-func NewSharedReader(b []byte) *Reader {
-	return &Reader{b: b, text: unsafe.String(unsafe.SliceData(b), len(b))}
+// Share makes r read b, which nobody ever writes again: the strings that it returns are parts of b itself.
+func (r *Reader) Share(b []byte) {
+	*r = Reader{b: b, text: unsafe.String(unsafe.SliceData(b), len(b))}
 }
 
 func (r *Reader) fail(what string) {

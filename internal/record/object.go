@@ -88,61 +88,83 @@ func valuesOf(p map[string]any) Values {
 
 // EntityOf reads a node's properties back.
 func EntityOf(name, typ string, p map[string]any) (Entity, error) {
-	return ReadEntity(name, typ, valuesOf(p))
+	return new(EntityReader).Read(name, typ, valuesOf(p))
 }
 
-// ReadEntity is EntityOf for properties that no map holds.
-func ReadEntity(name, typ string, values Values) (Entity, error) {
-	e := Entity{Name: name, Type: typ}
-	g := getter{what: name}
-	err := values(func(key string, v codec.Value) {
-		switch key {
-		case propDescription:
-			e.Description = g.str(key, v)
-		case propSources:
-			e.Sources = g.list(key, v)
-		case propSourceCount:
-			e.SourceCount = int(g.num(key, v))
-		case propPaths:
-			e.Paths = g.list(key, v)
-		case propTokens:
-			e.Tokens = int(g.num(key, v))
-		case propCreatedAt:
-			e.CreatedAt = g.num(key, v)
-		}
-	})
-	return e, cmp.Or(err, g.err)
+// EntityReader is EntityOf for properties that no map holds, again and again.
+type EntityReader struct {
+	e    Entity
+	get  getter
+	take func(key string, v codec.Value)
+}
+
+// Read reads one entity.
+func (r *EntityReader) Read(name, typ string, values Values) (Entity, error) {
+	if r.take == nil {
+		r.take = r.property
+	}
+	r.e, r.get = Entity{Name: name, Type: typ}, getter{what: name}
+	err := values(r.take)
+	return r.e, cmp.Or(err, r.get.err)
+}
+
+func (r *EntityReader) property(key string, v codec.Value) {
+	switch key {
+	case propDescription:
+		r.e.Description = r.get.str(key, v)
+	case propSources:
+		r.e.Sources = r.get.list(key, v)
+	case propSourceCount:
+		r.e.SourceCount = int(r.get.num(key, v))
+	case propPaths:
+		r.e.Paths = r.get.list(key, v)
+	case propTokens:
+		r.e.Tokens = int(r.get.num(key, v))
+	case propCreatedAt:
+		r.e.CreatedAt = r.get.num(key, v)
+	}
 }
 
 // RelationOf reads an edge's properties back.
 func RelationOf(src, dst string, weight float64, p map[string]any) (Relation, error) {
-	return ReadRelation(src, dst, weight, valuesOf(p))
+	return new(RelationReader).Read(src, dst, weight, valuesOf(p))
 }
 
-// ReadRelation is RelationOf for properties that no map holds.
-func ReadRelation(src, dst string, weight float64, values Values) (Relation, error) {
-	r := Relation{Weight: weight}
-	r.Src, r.Dst = SortPair(src, dst)
-	g := getter{what: src, other: dst}
-	err := values(func(key string, v codec.Value) {
-		switch key {
-		case propDescription:
-			r.Description = g.str(key, v)
-		case propKeywords:
-			r.Keywords = g.list(key, v)
-		case propSources:
-			r.Sources = g.list(key, v)
-		case propSourceCount:
-			r.SourceCount = int(g.num(key, v))
-		case propPaths:
-			r.Paths = g.list(key, v)
-		case propTokens:
-			r.Tokens = int(g.num(key, v))
-		case propCreatedAt:
-			r.CreatedAt = g.num(key, v)
-		}
-	})
-	return r, cmp.Or(err, g.err)
+// RelationReader is RelationOf for properties that no map holds, again and again.
+type RelationReader struct {
+	r    Relation
+	get  getter
+	take func(key string, v codec.Value)
+}
+
+// Read reads one relation.
+func (r *RelationReader) Read(src, dst string, weight float64, values Values) (Relation, error) {
+	if r.take == nil {
+		r.take = r.property
+	}
+	r.r, r.get = Relation{Weight: weight}, getter{what: src, other: dst}
+	r.r.Src, r.r.Dst = SortPair(src, dst)
+	err := values(r.take)
+	return r.r, cmp.Or(err, r.get.err)
+}
+
+func (r *RelationReader) property(key string, v codec.Value) {
+	switch key {
+	case propDescription:
+		r.r.Description = r.get.str(key, v)
+	case propKeywords:
+		r.r.Keywords = r.get.list(key, v)
+	case propSources:
+		r.r.Sources = r.get.list(key, v)
+	case propSourceCount:
+		r.r.SourceCount = int(r.get.num(key, v))
+	case propPaths:
+		r.r.Paths = r.get.list(key, v)
+	case propTokens:
+		r.r.Tokens = int(r.get.num(key, v))
+	case propCreatedAt:
+		r.r.CreatedAt = r.get.num(key, v)
+	}
 }
 
 // getter takes typed properties and keeps the first mismatch. An absent property is a zero value, so that nodes a
