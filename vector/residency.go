@@ -127,19 +127,55 @@ func (p *Points) blind() bool { return p.wordStride > 0 && !p.resident() }
 // errReleased: rows were in memory when the search began, which a repetition without a view relies on.
 var errReleased = errors.New("rows are no longer in memory")
 
+// rowsKept bounds the rows of one search that the store is asked to keep: candidates, which many questions share. A scan
+// reads more, each once.
+const rowsKept = 512
+
 // read scores slots by their rows in the store, in the order in which they lie there.
 func (t *search) read(ctx context.Context, slots []uint32) (err error) {
-	fail := func(err error) error { return fmt.Errorf("vector: search %q: %w", t.c.Name(), err) }
-	defer func() {
-		if err != nil {
-			err = fail(err)
-		}
-	}()
-	const ctxEvery = 1024
 	if t.r == nil {
-		return errReleased
+		err = errReleased
+	} else {
+		slices.Sort(slots)
+		if len(slots) <= rowsKept {
+			err = t.readKept(slots)
+		} else {
+			err = t.readAll(ctx, slots)
+		}
 	}
-	slices.Sort(slots)
+	if err != nil {
+		return fmt.Errorf("vector: search %q: %w", t.c.Name(), err)
+	}
+	return nil
+}
+
+// readKept reads rows of which some may be in memory.
+func (t *search) readKept(slots []uint32) error {
+	p := t.g.points
+	keys := make([][]byte, len(slots))
+	for i, slot := range slots {
+		keys[i] = t.c.rowKey(p.Ordinal(slot))
+	}
+	rows, err := t.r.GetMany(keys)
+	if err != nil {
+		return err
+	}
+	row := make([]float32, t.c.config.Dim)
+	for i, slot := range slots {
+		if rows[i] == nil {
+			return t.c.lost(p.ID(slot), p.Ordinal(slot))
+		}
+		if _, err := decodeRow(rows[i], row); err != nil {
+			return err
+		}
+		t.found(slot, row)
+	}
+	return nil
+}
+
+// readAll reads rows with a cursor that moves forward.
+func (t *search) readAll(ctx context.Context, slots []uint32) (err error) {
+	const ctxEvery = 1024
 	p := t.g.points
 	key := t.c.rowKey(p.Ordinal(slots[0]))
 	prefix := len(key) - 8
