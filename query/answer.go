@@ -119,6 +119,7 @@ func (q *run) answer(ctx context.Context, system string) iter.Seq2[string, error
 			return
 		}
 		used = true
+		q.tell(StepAnswer)
 		t := q.e.timer(StepAnswer)
 		q.res.Reply.Model = q.e.answerer.ID()
 		key := q.answerKey(system)

@@ -134,6 +134,45 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// TestProgress: each step that may take long is told when it begins, once and in order, and the answer of a stream when it
+// is read.
+func TestProgress(t *testing.T) {
+	s := small(t)
+	_, configure := answering(llmtest.Rule{Text: "B does [1]."})
+	e := s.engine(configure, func(c *Config) { c.Reranker = &seeing{} })
+	for _, c := range []struct {
+		mode Mode
+		want []Step
+	}{
+		{Local, []Step{StepKeywords, StepEmbed, StepEntities, StepRerank, StepAnswer}},
+		{Global, []Step{StepKeywords, StepEmbed, StepRelations, StepRerank, StepAnswer}},
+		{Hybrid, []Step{StepKeywords, StepEmbed, StepEntities, StepRelations, StepRerank, StepAnswer}},
+		{Mix, []Step{StepKeywords, StepEmbed, StepEntities, StepRelations, StepChunks, StepRerank, StepAnswer}},
+		{Naive, []Step{StepEmbed, StepChunks, StepRerank, StepAnswer}},
+		{Bypass, []Step{StepAnswer}},
+	} {
+		var told []Step
+		o := with(given, func(o *Options) {
+			o.Mode, o.Want, o.Progress = c.mode, WantAnswer, func(s Step) { told = append(told, s) }
+		})
+		ask(t, e, question, o)
+		if !slices.Equal(told, c.want) {
+			t.Errorf("%s: told %v, want %v", c.mode, told, c.want)
+		}
+		told, o.Stream = nil, true
+		r := ask(t, e, question, o)
+		if want := c.want[:len(c.want)-1]; !slices.Equal(told, want) {
+			t.Errorf("%s, streamed: told %v before the stream is read, want %v", c.mode, told, want)
+		}
+		for _, err := range r.Stream {
+			check(t, err)
+		}
+		if !slices.Equal(told, c.want) {
+			t.Errorf("%s, streamed: told %v, want %v", c.mode, told, c.want)
+		}
+	}
+}
+
 func TestStreamBroken(t *testing.T) {
 	s := small(t)
 	o := with(given, func(o *Options) { o.Want, o.Stream = WantAnswer, true })

@@ -67,6 +67,7 @@ func (q *run) embed(ctx context.Context, s *searches) error {
 	if len(texts) == 0 {
 		return nil
 	}
+	q.tell(StepEmbed)
 	vectors, err := q.embedder.texts(ctx, texts)
 	if err != nil && ctx.Err() == nil {
 		vectors, err = q.embedEach(ctx, texts, err)

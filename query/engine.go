@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -144,6 +145,7 @@ type run struct {
 	stats        *statistics // for the reranker; nil: none
 	res          *Result
 	trace        []TraceStep
+	told         []Step // of Options.Progress
 	start        time.Time
 }
 
@@ -207,6 +209,14 @@ func (q *run) picker() Picker {
 		return PickVector
 	}
 	return PickWeight
+}
+
+// tell reports the beginning of a step, once.
+func (q *run) tell(s Step) {
+	if q.opt.Progress != nil && !slices.Contains(q.told, s) {
+		q.told = append(q.told, s)
+		q.opt.Progress(s)
+	}
 }
 
 func (q *run) record(t *timer) { q.trace = append(q.trace, t.end()) }

@@ -19,6 +19,7 @@ func (q *run) hypothesis(ctx context.Context) error {
 		q.res.fallback(StepRoute, "hypothetical answer", "question", "no answer model is configured")
 		return nil
 	}
+	q.tell(StepHypothesis)
 	t := e.timer(StepHypothesis)
 	defer func() { q.record(t) }()
 	key := cacheKey("hyde", e.answerer.ID(), prompt.Hash(prompt.TemplateHypothesis), q.question)

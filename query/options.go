@@ -107,6 +107,11 @@ type Options struct {
 	Want Want `json:"want,omitempty"`
 	// Stream delivers the answer through Result.Stream instead of Result.Answer.
 	Stream bool `json:"stream,omitempty"`
+	// Progress is called when a step begins that may take long, once for each: StepKeywords, StepHypothesis, StepEmbed,
+	// then what is searched of StepEntities, StepRelations and StepChunks, StepRerank, StepAnswer. Steps that a query does
+	// not take are left out; the three searches are told in this order and run at the same time. One call at a time,
+	// without locks, on the goroutine of Query, or of who reads the stream for the StepAnswer of one. The query waits for it.
+	Progress func(Step) `json:"-"`
 
 	// TopK is the number of hits taken from the entity index, and separately from the relation index;
 	// default 40, range 1 to 1,000.
@@ -232,6 +237,9 @@ func (o Options) over(d Options) Options {
 		o.Filter = d.Filter
 	}
 	o.Stream = o.Stream || d.Stream
+	if o.Progress == nil {
+		o.Progress = d.Progress
+	}
 	o.NoRerank = o.NoRerank || d.NoRerank
 	o.NoNames = o.NoNames || d.NoNames
 	return o

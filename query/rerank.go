@@ -31,6 +31,7 @@ func (q *run) agreed(chunks []Chunk, scores []float64) {
 // rerank orders chunks by the reranker's score, ties in the order given. Chunks without a usable score
 // are dropped; a reranker that fails as a whole leaves the order as it was, which the result tells.
 func (q *run) rerank(ctx context.Context, chunks []Chunk) ([]Chunk, error) {
+	q.tell(StepRerank)
 	t := q.e.timer(StepRerank)
 	defer func() { q.record(t) }()
 	docs := make([]string, len(chunks))

@@ -16,6 +16,9 @@ import (
 // retrieve fills the data, the context and the outcome of the result.
 func (q *run) retrieve(ctx context.Context) error {
 	t := q.e.timer(StepKeywords)
+	if q.opt.Mode != Naive {
+		q.tell(StepKeywords)
+	}
 	if err := q.e.keywords(ctx, q); err != nil {
 		return err
 	}

@@ -45,6 +45,14 @@ func (l *legs) merged() ([]Entity, []Relation) {
 func (q *run) search(ctx context.Context, r *reader, s searches) (*legs, error) {
 	found := new(legs)
 	g, ctx := errgroup.WithContext(ctx)
+	for _, s := range []struct {
+		step  Step
+		taken bool
+	}{{StepEntities, s.searchEntities}, {StepRelations, s.high != ""}, {StepChunks, s.searchChunks}} {
+		if s.taken {
+			q.tell(s.step)
+		}
+	}
 	path := func(l *leg, name Step, f func(context.Context, *leg, *timer) error) {
 		g.Go(func() error {
 			t := q.e.timer(name)
