@@ -133,6 +133,7 @@ func weigh(ctx context.Context, t task, out io.Writer) error {
 	}
 	var w weight
 	w.Heap, w.Set = inUse()
+	runtime.KeepAlive(queries) // counted before, too
 	w.Heap, w.Set = w.Heap-heap, w.Set-set
 	m, err := d.Metrics()
 	if err != nil {
