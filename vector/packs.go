@@ -200,7 +200,7 @@ func (c *Collection) presentOrdinals(r kv.Reader) (list []uint64, err error) {
 	return list, cur.Err()
 }
 
-// only returns l without the slots whose ordinals are not in present, which ascends. It is an error that is
+// only returns l without the slots whose ordinals are not in present, which ascends; l itself, changed. It is an error that is
 // kv.ErrCorrupt when the slots do not ascend or lack one that is below to.
 func (l *loadedRows) only(present []uint64, to uint64) (*loadedRows, error) {
 	n, _ := slices.BinarySearch(present, to)
@@ -222,12 +222,14 @@ func (l *loadedRows) only(present []uint64, to uint64) (*loadedRows, error) {
 	if len(keep) == int(l.n) {
 		return l, nil
 	}
-	all := &loadedRows{p: newPoints(l.p.config, false), next: l.next}
-	for _, slot := range keep {
-		all.p.copy(all.n, l.p, slot)
-		all.n++
+	for to, from := range keep { // nobody has seen them yet: they move down, and no other memory is touched
+		if uint32(to) != from {
+			l.p.copy(uint32(to), l.p, from)
+		}
 	}
-	return all, nil
+	l.n = uint32(len(keep))
+	l.p.cut(int(l.n+simd.SegmentRows-1) >> simd.SegmentShift)
+	return l, nil
 }
 
 // savePacks writes the packs that are due, and removes them where they are of no use any more. persist is held.

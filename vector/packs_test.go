@@ -103,6 +103,15 @@ func (s *packStore) holds(resident bool) {
 	if got := c.gen.Load().points.resident(); got != resident {
 		s.t.Errorf("rows in memory: %v, want %v", got, resident)
 	}
+	table := c.gen.Load().points.table.Load()
+	if len(table.scales) != len(table.segs) || len(table.codes) != len(table.segs) {
+		s.t.Fatalf("%d segments, codes of %d and scales of %d", len(table.segs), len(table.codes), len(table.scales))
+	}
+	for i, seg := range table.segs {
+		if table.codes[i] != &seg.codes[0] || &table.scales[i][0] != &seg.scales[0] {
+			s.t.Fatalf("codes or scales of segment %d are those of another", i)
+		}
+	}
 	snap := s.view()
 	defer snap.Close()
 	got := map[string][]float32{}

@@ -239,7 +239,7 @@ func (p *Points) join(n uint32, q *Points, m uint32) uint32 {
 func (p *Points) cut(n int) {
 	t := *p.table.Load()
 	t.segs = shortened(t.segs, n)
-	t.codes = shortened(t.codes, n)
+	t.codes, t.scales = shortened(t.codes, n), shortened(t.scales, n)
 	t.bits = shortened(t.bits, n)
 	if old := p.rows.Load(); old != nil {
 		p.rows.Store(&rows{shortened(old.segs, n), shortened(old.first, n)})
