@@ -106,9 +106,9 @@ func (c *counter) leastRelation() int {
 }
 
 // prefix returns the longest prefix of list whose summed cost is within budget, and that sum.
-func prefix[T any](list []T, budget int, cost func(*T) int) (kept []T, sum int) {
-	for i := range list {
-		n := cost(&list[i])
+func prefix[T any](list []*T, budget int, cost func(*T) int) (kept []*T, sum int) {
+	for i, e := range list {
+		n := cost(e)
 		if sum+n > budget {
 			return list[:i], sum
 		}
@@ -117,9 +117,18 @@ func prefix[T any](list []T, budget int, cost func(*T) int) (kept []T, sum int) 
 	return list, sum
 }
 
+// values are what list points at.
+func values[T any](list []*T) []T {
+	out := make([]T, len(list))
+	for i, e := range list {
+		out[i] = *e
+	}
+	return out
+}
+
 // cutGraph cuts entities and relations to their budgets and, when they would leave less than chunkShare
 // of the total for chunks, relations and then entities further.
-func (q *run) cutGraph(ents []Entity, rels []Relation) ([]Entity, []Relation) {
+func (q *run) cutGraph(ents []*Entity, rels []*Relation) ([]*Entity, []*Relation) {
 	res, b, count := q.res, q.opt.Budget, q.e.count
 	room := b.Total - res.Tokens.Fixed - int(chunkShare*float64(b.Total))
 	keptE, sumE := prefix(ents, min(b.Entities, room), count.entity)

@@ -270,8 +270,8 @@ func (c *goldenCase) model(q goldenQuery, by rules) shown {
 		}
 		return cmp.Or(cmp.Compare(y.Rank, x.Rank), cmp.Compare(y.Weight, x.Weight), tie)
 	})
-	high.Entities = mergeEntities(high.Entities, nil)
-	ents, rels := mergeEntities(low.Entities, high.Entities), mergeRelations(low.Relations, high.Relations)
+	highEntities := mergeEntities(pointers(high.Entities))
+	ents, rels := mergeEntities(pointers(low.Entities), highEntities), mergeRelations(pointers(low.Relations), pointers(high.Relations))
 	cutE, cutR := cmp.Or(q.Param.Entities, defaultEntityBudget), cmp.Or(q.Param.Relations, defaultRelBudget)
 	ents, _ = prefix(ents, cutE, func(e *Entity) int { return e.Tokens + lineBreak })
 	rels, _ = prefix(rels, cutR, func(r *Relation) int { return r.Tokens + lineBreak })
@@ -320,7 +320,16 @@ func (c *goldenCase) model(q goldenQuery, by rules) shown {
 		chunks[i].InContext = true
 	}
 	refs := refer(chunks)
-	return show(Data{ents, rels, chunks, refs})
+	return show(Data{values(ents), values(rels), chunks, refs})
+}
+
+// pointers are those to the elements of list.
+func pointers[T any](list []T) []*T {
+	out := make([]*T, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
 }
 
 func show(d Data) (s shown) {

@@ -45,8 +45,9 @@ func (v Via) and(w Via) Via {
 	return ViaBoth
 }
 
-func mergeEntities(lists ...[]Entity) []Entity {
-	return interleave(func(e *Entity) string { return e.Name }, func(kept, other *Entity) {
+func mergeEntities(lists ...[]*Entity) []*Entity {
+	return interleave(func(e **Entity) string { return (*e).Name }, func(keptAt, otherAt **Entity) {
+		kept, other := *keptAt, *otherAt
 		kept.Via = kept.Via.and(other.Via)
 		kept.Score = max(kept.Score, other.Score)
 		if kept.Found == nil {
@@ -55,8 +56,9 @@ func mergeEntities(lists ...[]Entity) []Entity {
 	}, lists...)
 }
 
-func mergeRelations(lists ...[]Relation) []Relation {
-	return interleave(func(r *Relation) [2]string { return [2]string{r.Src, r.Dst} }, func(kept, other *Relation) {
+func mergeRelations(lists ...[]*Relation) []*Relation {
+	return interleave(func(r **Relation) [2]string { return [2]string{(*r).Src, (*r).Dst} }, func(keptAt, otherAt **Relation) {
+		kept, other := *keptAt, *otherAt
 		kept.Via = kept.Via.and(other.Via)
 		kept.Score = max(kept.Score, other.Score)
 		kept.Rank = max(kept.Rank, other.Rank)

@@ -260,7 +260,7 @@ func (q *run) byName(ctx context.Context, r *reader, l *leg, t *timer) error {
 			continue // an alias of an entity that was deleted by hand
 		}
 		e.Named = found[i].as
-		l.entities = append(l.entities, *e)
+		l.entities = append(l.entities, e)
 	}
 	t.count("entities", len(l.entities))
 	t.note(strings.Join(names, ", "))

@@ -169,11 +169,11 @@ func TestMergeCandidates(t *testing.T) {
 }
 
 func TestMergeRelations(t *testing.T) {
-	low := []Relation{{Src: "a", Dst: "b", Via: ViaLow, Rank: 7}, {Src: "a", Dst: "c", Via: ViaLow}}
-	high := []Relation{{Src: "x", Dst: "y", Via: ViaHigh}, {Src: "a", Dst: "b", Via: ViaHigh, Score: .5}}
+	low := []*Relation{{Src: "a", Dst: "b", Via: ViaLow, Rank: 7}, {Src: "a", Dst: "c", Via: ViaLow}}
+	high := []*Relation{{Src: "x", Dst: "y", Via: ViaHigh}, {Src: "a", Dst: "b", Via: ViaHigh, Score: .5}}
 	got := mergeRelations(low, high)
 	if len(got) != 3 || got[1].Src != "x" || got[2].Dst != "c" {
-		t.Fatalf("got %v, want a-b, x-y, a-c", got)
+		t.Fatalf("got %v, want a-b, x-y, a-c", values(got))
 	}
 	if got[0].Via != ViaBoth || got[0].Score != .5 || got[0].Rank != 7 {
 		t.Errorf("the repeated relation is %+v, want both paths with rank 7 and score 0.5", got[0])

@@ -187,7 +187,7 @@ func (q *run) read(ctx context.Context, s searches) (chunks []Chunk, err error) 
 		t.cut("relations", len(rels), q.res.Counts.Relations.Found)
 		q.record(t)
 	}
-	q.res.Data.Entities, q.res.Data.Relations = ents, rels
+	q.res.Data.Entities, q.res.Data.Relations = values(ents), values(rels)
 	q.filtered(r, found)
 
 	t = q.e.timer(StepPick)

@@ -13,8 +13,8 @@ import (
 
 // leg is what one search path yields.
 type leg struct {
-	entities  []Entity
-	relations []Relation
+	entities  []*Entity
+	relations []*Relation
 	bounded   bool // relations beyond these may exist and cannot fit the budget
 	chunks    []candidate
 	step      TraceStep
@@ -33,7 +33,7 @@ func (l *legs) all() []*leg { return []*leg{&l.names, &l.low, &l.high, &l.hits} 
 
 // merged interleaves what the paths found. Entities that the question names come before all others; their
 // relations take turns with those of the other paths, for a hub's would leave no room.
-func (l *legs) merged() ([]Entity, []Relation) {
+func (l *legs) merged() ([]*Entity, []*Relation) {
 	ents := mergeEntities(l.low.entities, l.high.entities)
 	if len(l.names.entities) > 0 {
 		ents = mergeEntities(slices.Concat(l.names.entities, ents))
@@ -112,7 +112,7 @@ func (q *run) byEntity(ctx context.Context, r *reader, s searches, l *leg, t *ti
 		if q.entitySearch != SearchVector {
 			e.Found = hits[i].found
 		}
-		l.entities = append(l.entities, *e)
+		l.entities = append(l.entities, e)
 		names = append(names, e.Name)
 	}
 	l.counted(ReasonDanglingEntities, dangling, "entity vectors without a node")
@@ -149,7 +149,7 @@ func (q *run) incident(ctx context.Context, r *reader, names []string, via Via, 
 		for done < len(ranked) && sum <= budget {
 			batch := ranked[done:min(done+edgeBatch, len(ranked))]
 			had := len(l.relations)
-			l.relations = slices.Grow(l.relations, len(batch))
+			rels := make([]Relation, 0, len(batch)) // l.relations points into it
 			read := 0
 			err := r.graph.EachRankedEdge(r.snap, batch, func(at int, e *graph.Edge, values graph.Values) error {
 				if sum > budget {
@@ -158,7 +158,8 @@ func (q *run) incident(ctx context.Context, r *reader, names []string, via Via, 
 				rel, err := relationOf(&decoder, e, values, via)
 				rel.Rank = batch[at].Rank
 				sum += count.relation(&rel)
-				l.relations = append(l.relations, rel)
+				rels = append(rels, rel)
+				l.relations = append(l.relations, &rels[len(rels)-1])
 				read = at + 1
 				return err
 			})
@@ -217,7 +218,7 @@ func (q *run) byRelation(ctx context.Context, r *reader, v []float32, l *leg, t 
 			continue
 		}
 		rel.Score = scores[i]
-		l.relations = append(l.relations, *rel)
+		l.relations = append(l.relations, rel)
 		for _, name := range []string{rel.Src, rel.Dst} {
 			if !seen[name] {
 				seen[name] = true
@@ -242,7 +243,7 @@ func (q *run) ends(ctx context.Context, r *reader, names []string, l *leg, t *ti
 			dangling++
 			continue
 		}
-		l.entities = append(l.entities, *e)
+		l.entities = append(l.entities, e)
 	}
 	l.counted(ReasonDanglingEntities, dangling, "ends of relations without a node")
 	t.count("entities", len(l.entities))

@@ -164,7 +164,7 @@ func (q *run) incidentSelected(ctx context.Context, r *reader, names []string, v
 			rel.Rank = group[0].rank
 			left--
 			sum += q.e.count.relation(rel)
-			l.relations = append(l.relations, *rel)
+			l.relations = append(l.relations, rel)
 			return sum <= budget
 		})
 		if err != nil {
