@@ -35,28 +35,33 @@ func render(kg bool, ents []Entity, rels []Relation, chunks []Chunk, refs []Refe
 	}
 	var sb strings.Builder
 	sb.Grow(size)
-	line := func(s string) {
-		sb.WriteString(s)
+	var b []byte // of the present line
+	line := func() {
+		sb.Write(b)
 		sb.WriteByte('\n')
 	}
 	if kg {
 		sb.WriteString(entityHead)
 		for i := range ents {
-			line(record.EntityLine(ents[i].Name, ents[i].Type, ents[i].Description))
+			b = record.AppendEntityLine(b[:0], ents[i].Name, ents[i].Type, ents[i].Description)
+			line()
 		}
 		sb.WriteString(blockEnd + relHead)
 		for i := range rels {
-			line(record.RelationLine(rels[i].Src, rels[i].Dst, rels[i].Description))
+			b = record.AppendRelationLine(b[:0], rels[i].Src, rels[i].Dst, rels[i].Description)
+			line()
 		}
 		sb.WriteString(blockEnd + "\n")
 	}
 	sb.WriteString(chunkHead)
 	for i := range chunks {
-		line(record.ChunkLine(chunks[i].Reference, chunks[i].Context, chunks[i].Content))
+		b = record.AppendChunkLine(b[:0], chunks[i].Reference, chunks[i].Context, chunks[i].Content)
+		line()
 	}
 	sb.WriteString(blockEnd + refHead)
 	for _, r := range refs {
-		line(referenceLine(r.ID, r.Path))
+		b = append(b[:0], referenceLine(r.ID, r.Path)...)
+		line()
 	}
 	sb.WriteString(blockEnd)
 	return sb.String()

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -8,32 +9,47 @@ import (
 // EntityLine is the line that shows an entity to a model: one compact JSON object, keys in this order,
 // characters outside ASCII literal. Its tokens are what Entity.Tokens counts.
 func EntityLine(name, typ, description string) string {
-	b := make([]byte, 0, len(name)+len(typ)+len(description)+48)
+	return string(AppendEntityLine(nil, name, typ, description))
+}
+
+// AppendEntityLine appends EntityLine to b.
+func AppendEntityLine(b []byte, name, typ, description string) []byte {
+	b = slices.Grow(b, len(name)+len(typ)+len(description)+48)
 	b = append(b, `{"entity":`...)
 	b = AppendJSON(b, name)
 	b = append(b, `,"type":`...)
 	b = AppendJSON(b, typ)
 	b = append(b, `,"description":`...)
 	b = AppendJSON(b, description)
-	return string(append(b, '}'))
+	return append(b, '}')
 }
 
 // RelationLine is the line that shows a relation to a model. Its tokens are what Relation.Tokens counts.
 func RelationLine(src, dst, description string) string {
-	b := make([]byte, 0, len(src)+len(dst)+len(description)+48)
+	return string(AppendRelationLine(nil, src, dst, description))
+}
+
+// AppendRelationLine appends RelationLine to b.
+func AppendRelationLine(b []byte, src, dst, description string) []byte {
+	b = slices.Grow(b, len(src)+len(dst)+len(description)+48)
 	b = append(b, `{"entity1":`...)
 	b = AppendJSON(b, src)
 	b = append(b, `,"entity2":`...)
 	b = AppendJSON(b, dst)
 	b = append(b, `,"description":`...)
 	b = AppendJSON(b, description)
-	return string(append(b, '}'))
+	return append(b, '}')
 }
 
 // ChunkLine is the line that shows a chunk to a model, context being its Chunk.Context. Its tokens, with
 // ReferencePlaceholder for the reference id, are what Chunk.CountLine counts.
 func ChunkLine(reference, context, content string) string {
-	b := make([]byte, 0, len(reference)+len(context)+len(content)+56)
+	return string(AppendChunkLine(nil, reference, context, content))
+}
+
+// AppendChunkLine appends ChunkLine to b.
+func AppendChunkLine(b []byte, reference, context, content string) []byte {
+	b = slices.Grow(b, len(reference)+len(context)+len(content)+56)
 	b = append(b, `{"reference_id":`...)
 	b = AppendJSON(b, reference)
 	if context != "" {
@@ -42,7 +58,7 @@ func ChunkLine(reference, context, content string) string {
 	}
 	b = append(b, `,"content":`...)
 	b = AppendJSON(b, content)
-	return string(append(b, '}'))
+	return append(b, '}')
 }
 
 // ReferencePlaceholder stands for the reference id while it is not known: as wide as ids are in practice.
